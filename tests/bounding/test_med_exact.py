@@ -9,9 +9,8 @@ from ir_measures_relative.bounding import ap_relaxation as sums_module
 from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding import intervals as intervals_module
 from ir_measures_relative.bounding.ap_relaxation import Mixture, Relaxation
-from ir_measures_relative.bounding.intervals import Clock
+from ir_measures_relative.bounding.intervals import Clock, TimeLimit
 from ir_measures_relative.bounding.med_searches import Solution, med_err, med_sum_precision
-from ir_measures_relative.work import Work
 from oracles.med_exact import (
     all_labelings,
     err_difference,
@@ -196,7 +195,7 @@ def test_interval_holds_the_maximum_when_time_runs_out(seconds: float, on_the_wa
         y, z, label = random_pair(rng, 60, 0.9)
         given: dict[str, Any] = {"cutoff": 60, "norm": norm}
         exact = med_sum_precision(y, z, label, clock=Clock(), **given)
-        clock = Clock(work=Work(time_limit=seconds)) if on_the_wall else Clock(seconds)
+        clock = Clock(limit=TimeLimit(seconds)) if on_the_wall else Clock(seconds)
         stopped = med_sum_precision(y, z, label, clock=clock, **given)
         assert exact.exact
         assert stopped.value <= exact.value + 1e-9

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from all_labelings import check, random_campaign
@@ -15,8 +14,7 @@ from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.ap import QueryDocuments, even_difference, weighted_difference
 from ir_measures_relative.bounding.ap_relaxation import Quadratic, greatest_over_relevant
-from ir_measures_relative.bounding.intervals import Clock, End, Interval, bound_pairs, share
-from ir_measures_relative.work import Work
+from ir_measures_relative.bounding.intervals import Clock, End, Interval, TimeLimit, bound_pairs
 from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "24"))
@@ -37,7 +35,7 @@ class RunsOnQuery(NamedTuple):
         solver = partial(even_difference if even else weighted_difference, self.docs)
         position = np.append(self.position, 0 * self.position[:1], axis=0)
         rows, every = [np.arange(position.shape[1])], np.ones(1, dtype=bool)
-        found = bound_pairs(lambda q: solver, position, rows, every, a, b, Work(1, time_limit))
+        found = bound_pairs(lambda q: solver, position, rows, every, a, b, TimeLimit(time_limit))
         return Interval(*(part[:, 0] for part in found))
 
 
@@ -151,39 +149,29 @@ def long_campaign() -> tuple[RunContext, dict[str, dict[str, int]]]:
     return RunContext(runs, grades=(0, 1)), qrels
 
 
-def test_processes_change_nothing() -> None:
-    pytest.importorskip("joblib", reason="joblib is not installed")
-    context, qrels = long_campaign()
-    one, two = (verdicts(context, qrels, MEASURES, perquery=True, jobs=jobs) for jobs in (1, 2))
-    pd.testing.assert_frame_equal(one, two, check_exact=True)
-
-
-def seconds_left(retrieved: Any, x: Any, y: Any, work: Work) -> End:
-    """Return as the end of a pair the seconds that it has: for the first end half of them, then all."""
-    return End(work.remaining() or 0.0, 0.0)
+def seconds_left(retrieved: Any, x: Any, y: Any, limit: TimeLimit) -> End:
+    """Return as the end of a pair the seconds that it has."""
+    return End(limit.remaining(), 0.0)
 
 
 def test_a_time_limit_is_divided_among_the_searches_that_are_left() -> None:
     one, position, some = np.array([0]), np.ones((1, 5), dtype=np.int64), np.arange(5) != 2
     rows = [np.array([q]) for q in range(5)]
-    found = bound_pairs(lambda q: seconds_left, position, rows, some, one, one, Work(time_limit=400))
+    found = bound_pairs(lambda q: seconds_left, position, rows, some, one, one, TimeLimit(400))
     assert found.upper[0, 2] == np.inf == -found.lower[0, 2]  # which is left out
     # Searches get what earlier ones did not use.
-    seconds = -found.lower[0, some]
-    assert seconds == pytest.approx([100, 400 / 3, 200, 400], abs=60)
-    assert found.upper[0, some] == pytest.approx(seconds / 2, abs=30)
-    third = share(Work(2, 300), 3)
-    assert third.jobs == 2 and third.remaining() == pytest.approx(100, abs=50)
-    assert share(Work(), 3).remaining() is None
+    assert found.upper[0, some] == pytest.approx([400 / left for left in (8, 6, 4, 2)], abs=30)
+    assert -found.lower[0, some] == pytest.approx([400 / left for left in (7, 5, 3, 1)], abs=60)
+    assert TimeLimit(300).share(3).remaining() == pytest.approx(100, abs=50)
+    assert TimeLimit().share(3).remaining() == np.inf
 
 
-@pytest.mark.parametrize("arguments", [{"jobs": 0}, {"time_limit": -1}])
-def test_jobs_and_time_limits_are_checked(arguments: dict[str, Any]) -> None:
+def test_time_limits_are_checked() -> None:
     context, qrels = long_campaign()
     for function, measures in ((verdicts, MEASURES), (bounds, MEASURES), (judge_next, MEASURES[0])):
-        options = arguments | ({"n": 1} if function is judge_next else {})
-        with pytest.raises(ValueError, match="is not allowed"):
-            function(context, qrels, measures, **options)  # type: ignore[operator]
+        options = {"n": 1} if function is judge_next else {}
+        with pytest.raises(ValueError, match="time_limit=-1 is not allowed"):
+            function(context, qrels, measures, time_limit=-1, **options)  # type: ignore[operator]
 
 
 def test_a_third_run_does_not_widen_what_two_were_proved() -> None:

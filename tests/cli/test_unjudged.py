@@ -48,7 +48,7 @@ def test_verdicts(campaign: list[str]) -> None:
 def test_judge(campaign: list[str]) -> None:
     asked = *campaign, "P@2", "--judge", "5"
     assert run("unjudged", *asked).stdout == "q X\n"
-    assert run("unjudged", *campaign, "AP@2", "--judge", "5", "--jobs", "2").stdout == "q B\nq X\n"
+    assert run("unjudged", *campaign, "AP@2", "--judge", "5").stdout == "q B\nq X\n"
     Path(campaign[0]).write_text("q 0 A 1\nq 0 B 0\nq 0 X 0\n")
     assert "no judgment can change an order by P@2" in run("unjudged", *asked).stderr
 
@@ -82,7 +82,6 @@ def test_judgments_and_runs_are_read_once(
         (["--probability", "-q"], "does not go with --probability"),
         (["--llm-judgments", "x.qrels"], "--llm-judgments goes with --probability"),
         (["--judge", "0"], "--judge=0 is not allowed"),
-        (["--jobs", "0"], "jobs=0"),
     ],
 )
 def test_what_does_not_go_together(campaign: list[str], flags: list[str], words: str) -> None:

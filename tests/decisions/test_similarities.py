@@ -4,11 +4,10 @@ import zlib
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import MED, RBO, RelativeWarning, RunContext, UniqueRel, rrLP, similarity
+from ir_measures_relative import MED, RBO, RunContext, UniqueRel, rrLP, similarity
 from ir_measures_relative.decisions.similarity import inner_range
 from random_campaigns import graded_campaign
 
@@ -48,29 +47,9 @@ def test_means_and_distances() -> None:
     assert (table["distance"] > table["value"].abs() + 0.01).any()
 
 
-@pytest.mark.parametrize("measure", ["MED@10"])
-def test_several_processes_give_the_same_values(measure: str) -> None:
-    pytest.importorskip("joblib")
-    one = similarity(CONTEXT, QRELS, [measure], perquery=True)
-    pd.testing.assert_frame_equal(
-        one, similarity(CONTEXT, QRELS, [measure], perquery=True, jobs=2), check_exact=True
-    )
-
-
-def test_several_processes_warn_once_of_what_each_of_them_would() -> None:
-    pytest.importorskip("joblib")
-    docs = [f"d{i}" for i in range(40)]
-    runs = {f"r{i}": {q: {d: hash_of(i, q, d) for d in docs} for q in "abc"} for i in range(3)}
-    qrels = {q: {d: hash_of(9, q, d) % 3 for d in docs[:15]} for q in "abc"}
-    hard = "MED(base='AP',judged=False,time_limit=0.000001)@30"
-    with pytest.warns(RelativeWarning, match="not enough for"):
-        similarity(RunContext(runs), qrels, [hard], jobs=2)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        *(({"jobs": jobs}, "jobs=") for jobs in (0, -2, 1.5, True, "two", None)),
         ({"measures": [nDCG @ 10]}, "nDCG@10 does not compare two runs; use one of"),
         ({"measures": [UniqueRel @ 10]}, "UniqueRel@10 does not compare two runs"),
         ({"measures": [rrLP(ref="r0")]}, "leave ref= out"),

@@ -2,9 +2,6 @@
 
 import itertools
 import json
-import os
-import signal
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -14,7 +11,7 @@ import pytest
 from candidates import write_candidates
 from command_line import error
 from fuzzing import OF_FORMATS, TARGETS, outcome
-from ir_measures_relative import RunContext, work, worth
+from ir_measures_relative import RunContext, worth
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
@@ -96,21 +93,6 @@ def test_json_whose_subtopic_is_no_text(tmp_path: Path) -> None:
         assert read_qrels_file(path).n_rows == 1
     except ValueError as error:  # of pandas 3
         assert "qrels.json: the name of a column is not text in UTF-8" in str(error)
-
-
-def _ends(number: int) -> int:
-    if number == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on this system")
-def test_a_worker_that_is_killed_is_named() -> None:
-    pytest.importorskip("joblib")
-    with pytest.raises(
-        RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
-    ):
-        list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
 
 
 @pytest.mark.parametrize(

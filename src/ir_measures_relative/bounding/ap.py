@@ -10,11 +10,10 @@ import numpy as np
 from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
 from .ap_relaxation import Quadratic, greatest_over_relevant, precision_sum
 from .ap_search import Search
 from .forms import FormLabelings
-from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, bound_pairs, share
+from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, TimeLimit, bound_pairs
 
 # With more open documents of two runs, their difference is that of two intervals; the second is for unequal weights.
 _MOST_EVEN, _MOST_WEIGHTED = 2000, 600
@@ -76,7 +75,7 @@ class PrecisionLabelings(FormLabelings):
         """Return AP, from the sum of precisions and the number of relevant documents."""
         return total / np.maximum(n_relevant, 1)
 
-    def bound_runs(self, work: Work) -> Interval:
+    def bound_runs(self, limit: TimeLimit) -> Interval:
         n_runs, n_queries = len(self.position), len(self.rows)
         if self.even:
             ends = [[self._extremes(run, q) for q in range(n_queries)] for run in range(n_runs)]
@@ -86,7 +85,7 @@ class PrecisionLabelings(FormLabelings):
         position = np.append(self.position, np.zeros((1, self.position.shape[1]), dtype=np.int64), axis=0)
         runs, nothing = np.arange(n_runs), np.full(n_runs, n_runs)
         every = np.ones(n_queries, dtype=bool)
-        return bound_pairs(self._solver, position, self.rows, every, runs, nothing, work)
+        return bound_pairs(self._solver, position, self.rows, every, runs, nothing, limit)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
         docs, position = self.query_documents[q], self.position[run, self.rows[q]]
@@ -98,9 +97,9 @@ class PrecisionLabelings(FormLabelings):
         high = self.normalize(np.broadcast_to(most[:, None], count.shape), count, q)
         return float(low.min()), float(high.max())
 
-    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        runs = self.bound_runs(work if self.even else share(work, 2))
-        pairs = bound_pairs(self._solver, self.position, self.rows, ~self.closed_queries, a, b, work)
+    def bound_differences(self, a: IntArray, b: IntArray, limit: TimeLimit) -> Interval:
+        runs = self.bound_runs(limit if self.even else limit.share(2))
+        pairs = bound_pairs(self._solver, self.position, self.rows, ~self.closed_queries, a, b, limit)
         return pairs.intersect(runs.select(a).subtract(runs.select(b)))
 
     def _solver(self, q: int) -> PairSolver:
@@ -117,25 +116,25 @@ class PrecisionLabelings(FormLabelings):
 
 
 def even_difference(
-    docs: QueryDocuments, retrieved: BoolArray, winner: IntArray, loser: IntArray, work: Work
+    docs: QueryDocuments, retrieved: BoolArray, winner: IntArray, loser: IntArray, limit: TimeLimit
 ) -> End:
     """Find the greatest difference of one run less another, by branch and bound, where all weights are 1.
 
     ``retrieved`` are the documents that either run retrieves; ``winner`` and ``loser`` are their positions.
     """
     is_open = docs.open[retrieved]
-    if is_open.sum() > _MOST_EVEN or work.expired():
+    if is_open.sum() > _MOST_EVEN or limit.expired():
         return End(np.inf, -np.inf)
     label, deepest = np.where(is_open, -1, 1), int(max(winner.max(initial=1), loser.max(initial=1)))
     other_relevant, outside = docs.n_relevant - int((~is_open).sum()), int((docs.open & ~retrieved).sum())
     search = Search(winner, loser, label, deepest, "R", other_relevant, outside, LABELED_ALIKE)
-    search.run(Clock(END_SECONDS, work))
+    search.run(Clock(END_SECONDS, limit))
     proved = search.upper - search.difference <= LABELED_ALIKE
     return End(search.difference if proved else min(search.upper, 1.0), search.difference)
 
 
 def weighted_difference(
-    docs: QueryDocuments, retrieved: BoolArray, winner: IntArray, loser: IntArray, work: Work
+    docs: QueryDocuments, retrieved: BoolArray, winner: IntArray, loser: IntArray, limit: TimeLimit
 ) -> End:
     """Find the greatest difference as :func:`even_difference` does, for any weights, in a limited number of steps."""
     is_open, weight = docs.open[retrieved], docs.weight[retrieved]
@@ -144,10 +143,10 @@ def weighted_difference(
         least, most = sums_by_count(winner + loser, weight, is_open, False)
         relevant = np.maximum(docs.n_relevant + np.arange(len(least)), 1)
         bound = float((most / relevant).max() if winner.any() else -(least / (relevant + outside)).min())
-    if is_open.sum() > _MOST_WEIGHTED or work.expired():
+    if is_open.sum() > _MOST_WEIGHTED or limit.expired():
         return End(bound, -np.inf)
     quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), weight)
-    end = greatest_over_relevant(quadratic, docs.n_relevant, outside, Clock(None, work))
+    end = greatest_over_relevant(quadratic, docs.n_relevant, outside, Clock(limit=limit))
     return End(min(bound, end.bound), end.reached)
 
 

@@ -24,10 +24,9 @@ from ..io.qrels import Qrels
 from ..measures.bases.base import BASES
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
 from .ap import PrecisionLabelings
 from .forms import CascadeLabelings, LargestLabelings, SumLabelings, measure_rule
-from .intervals import Interval, share
+from .intervals import Interval, TimeLimit
 from .labelings import BOUNDS, Labelings, NotBoundedError
 
 
@@ -38,7 +37,6 @@ def bounds(
     perquery: bool = False,
     *,
     unretrieved_relevant: int | None = None,
-    jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
     """Compute the worst-case and the best-case value of each run, over all judgments of its unjudged documents.
@@ -54,7 +52,6 @@ def bounds(
         perquery: one row per query too.
         unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant. Default:
             0 with three runs or more, else the measure's cutoff, or 0 with a warning.
-        jobs: number of processes; only AP_Rareness uses more than one.
         time_limit: as for :func:`verdicts`.
 
     Returns:
@@ -74,7 +71,7 @@ def bounds(
         0  old     P@2    0.5    0.5   1.0   True
         1  new     P@2    0.5    0.5   1.0   True
     """
-    work = Work(jobs, time_limit)
+    limit = TimeLimit(time_limit)
     check_is_context(context)
     parsed, runs = prepare_runs(judged_collection(context, qrels), measures)
     index, tables = {"name": object_array(context.names)}, []
@@ -85,7 +82,7 @@ def bounds(
         value = judged_values(runs, measure, labelings)
         interval = Interval.unknown(value.shape)
         if labelings.why_not_bounded is None:
-            interval = labelings.bound_runs(share(work, len(parsed) - done))
+            interval = labelings.bound_runs(limit.share(len(parsed) - done))
         lower, upper, exact = snap_to_value(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
         tables.append(measure_table(index, measure, columns, query_ids))

@@ -17,8 +17,7 @@ from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
 from ..measures.bases.gains import Gain
 from ..measures.form import Form, Ideal, Rule
-from ..work import Work
-from .intervals import Interval
+from .intervals import Interval, TimeLimit
 from .labelings import Clipped, Labelings
 from .level_sums import LevelSums, OpenIdeals, greatest_lead, sort_and_sum, swings
 
@@ -166,7 +165,7 @@ class FormLabelings(Labelings):
             return np.array([ratio(form.joined(gain), over) for form in self.forms])
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
-    def bound_runs(self, work: Work) -> Interval:
+    def bound_runs(self, limit: TimeLimit) -> Interval:
         # A higher gain never lowers these values: they are extreme where all open documents gain least, or most.
         ends = np.repeat(self.levels[[0, -1], None], len(self.open_items), axis=1)
         worst, best = self._values_by_gain(ends).swapaxes(0, 1)
@@ -187,12 +186,12 @@ class SumLabelings(FormLabelings):
         """The sum over the judged items in every run, shape (runs, queries)."""
         return sum_by_query(self.judged_terms, self.items.query, self.docs.n_queries)
 
-    def bound_runs(self, work: Work) -> Interval:
+    def bound_runs(self, limit: TimeLimit) -> Interval:
         if not self.by_ideal:
-            return super().bound_runs(work)
+            return super().bound_runs(limit)
         return self._bound_ratios(zip(self.judged_sums, self.weights, strict=True))
 
-    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, limit: TimeLimit) -> Interval:
         judged, weight, pairs = self.judged_sums, self.weights, list(zip(a, b, strict=True))
         differences = ((judged[x] - judged[y], weight[x] - weight[y]) for x, y in pairs)
         return self._bound_ratios(differences) if self.by_ideal else self._bound_sums(differences)
@@ -276,9 +275,9 @@ class SumLabelings(FormLabelings):
 class LargestLabelings(FormLabelings):
     """Labelings of a measure whose value is its largest term: with binary gains, bounds of two runs are exact."""
 
-    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, limit: TimeLimit) -> Interval:
         if len(self.levels) > 2:
-            return super().bound_differences(a, b, work)
+            return super().bound_differences(a, b, limit)
         ends = [(-self._greatest_lead(y, x), self._greatest_lead(x, y)) for x, y in zip(a, b, strict=True)]
         worst, best = np.array(ends).reshape(len(a), 2, self.docs.n_queries).swapaxes(0, 1)
         return Interval.attained(worst, best)

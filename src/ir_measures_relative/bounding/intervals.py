@@ -3,45 +3,56 @@
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
+from tqdm import tqdm
 
+from ..arguments import is_number
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
-from ..work import Work, map_tasks
 
 #: The CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
 MED_SECONDS, END_SECONDS = 10.0, 1.0
 
-# The number of pairs of runs in one task.
-_PAIRS = 250
+
+class TimeLimit:
+    """The seconds of a call, from the creation of the object on; None for no limit."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        if seconds is not None and not (is_number(seconds) and seconds >= 0):
+            raise ValueError(f"time_limit={seconds!r} is not allowed; give seconds from 0 up, or None")
+        self._end = math.inf if seconds is None else time.monotonic() + float(seconds)
+
+    def remaining(self) -> float:
+        """Return the seconds that remain, at least 0; inf without a limit."""
+        return max(self._end - time.monotonic(), 0.0)
+
+    def expired(self) -> bool:
+        """Return whether the time is over."""
+        return time.monotonic() >= self._end
+
+    def share(self, left: int) -> TimeLimit:
+        """Return the time of one part of a call: what remains, divided by the ``left`` parts that are still to do."""
+        return self if self._end == math.inf else TimeLimit(self.remaining() / max(left, 1))
 
 
 class Clock:
     """The time of a search: its CPU seconds in this thread, and its share of the time of the call."""
 
-    def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
-        self._limit = math.inf if cpu_seconds is None else cpu_seconds
-        self._work = work or Work()
+    def __init__(self, cpu_seconds: float = math.inf, limit: TimeLimit | None = None) -> None:
+        self._seconds, self._limit = cpu_seconds, limit or TimeLimit()
         self._wall, self._cpu = time.monotonic(), time.thread_time()
 
     def expired(self) -> bool:
-        """Whether the time is up."""
-        if self._work.expired():
+        """Return whether the time is up."""
+        if self._limit.expired():
             return True
         # A thread cannot use more CPU time than passes on the wall clock, which is cheaper to read.
-        passed = time.monotonic() - self._wall >= self._limit
-        return passed and time.thread_time() - self._cpu >= self._limit
-
-
-def share(work: Work, left: int) -> Work:
-    """Return the time of one part of a call: the remaining time, divided by the ``left`` parts that are still to do."""
-    seconds = work.remaining()
-    return Work(work.jobs, None if seconds is None else seconds / max(left, 1))
+        passed = time.monotonic() - self._wall >= self._seconds
+        return passed and time.thread_time() - self._cpu >= self._seconds
 
 
 class Interval(NamedTuple):
@@ -85,7 +96,7 @@ class End(NamedTuple):
 
 #: From the documents that either of two runs retrieves, their positions in both, 0 where not retrieved, and the time to
 #: the greatest difference of the first less the second.
-PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
+PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, TimeLimit], End]
 
 
 def bound_pairs(
@@ -95,43 +106,24 @@ def bound_pairs(
     queries: BoolArray,
     a: IntArray,
     b: IntArray,
-    work: Work,
+    limit: TimeLimit,
 ) -> Interval:
     """Return the intervals of run a[i] less run b[i], shape (pairs, queries); infinite on queries that do not count.
 
     ``solver`` returns the solver of a query, ``position`` has the shape (runs, items), and ``rows`` are the items
     of each query that matter.
     """
-    parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
-    where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]
-    processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1
-    shape, done = (len(a), len(rows)), 0
+    shape, counted = (len(a), len(rows)), np.flatnonzero(queries).tolist()
     lower, upper, exact = np.full(shape, -np.inf), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
-
-    def task(part: slice, q: int) -> tuple[PairSolver, IntArray, IntArray, Work]:
-        # Several tasks run at once, and some wait; only finished ones are counted.
-        seconds = share(work, math.ceil((len(where) - done) / processes)).remaining()
-        # The runs of these pairs are all that is sent to a process.
-        runs, pairs = np.unique(np.stack([a[part], b[part]]), return_inverse=True)
-        return solver(q), position[np.ix_(runs, rows[q])], pairs.reshape(2, -1), Work(time_limit=seconds)
-
-    tasks = (task(part, q) for part, q in where)
-    results = map_tasks(_find_ends, tasks, work.jobs, total=len(where), desc="bounding")
-    for (part, q), (up, down) in zip(where, results, strict=True):
-        lower[part, q], upper[part, q] = -down[:, 0], up[:, 0]
-        exact[part, q] = np.maximum(up[:, 0] - up[:, 1], down[:, 0] - down[:, 1]) <= LABELED_ALIKE
-        done += 1
+    left = 2 * len(a) * len(counted)  # ends to find
+    for q in tqdm(counted, desc="bounding", unit="topic", disable=None, leave=False):
+        solve, of_query = solver(q), position[:, rows[q]]
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            retrieved = (of_query[x] > 0) | (of_query[y] > 0)
+            first, second = of_query[x, retrieved], of_query[y, retrieved]
+            up = solve(retrieved, first, second, limit.share(left))
+            down = solve(retrieved, second, first, limit.share(left - 1))
+            left -= 2
+            lower[i, q], upper[i, q] = -down.bound, up.bound
+            exact[i, q] = max(up.bound - up.reached, down.bound - down.reached) <= LABELED_ALIKE
     return Interval(lower, upper, exact)
-
-
-def _find_ends(task: tuple[PairSolver, IntArray, IntArray, Work]) -> FloatArray:
-    """Return the :class:`End` of either run of each pair less the other, shape (2, pairs, 2)."""
-    solve, position, pairs, work = task
-    ends = []
-    for i, (a, b) in enumerate(pairs.T):
-        retrieved = (position[a] > 0) | (position[b] > 0)
-        x, y = position[a, retrieved], position[b, retrieved]
-        left = 2 * (pairs.shape[1] - i)
-        first = solve(retrieved, x, y, share(work, left))
-        ends.append((first, solve(retrieved, y, x, share(work, left - 1))))
-    return np.array(ends).swapaxes(0, 1)

@@ -21,8 +21,7 @@ from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..measures.bases.gains import Gain, Relevant, Satisfying
 from ..messages import warn
-from ..work import Work
-from .intervals import Interval
+from .intervals import Interval, TimeLimit
 from .level_sums import grades_between
 
 # Fewer runs retrieve so few of the relevant documents that other runs would change ideal rankings and recall.
@@ -145,7 +144,7 @@ class Labelings:
                     values[row, i] = labelled.compute_absolute([measure], run.run)[0]
         return values
 
-    def bound_runs(self, work: Work) -> Interval:
+    def bound_runs(self, limit: TimeLimit) -> Interval:
         """Return the interval of every run, shape (runs, queries); one that is not finished in time is wider.
 
         Raises:
@@ -153,9 +152,9 @@ class Labelings:
         """
         raise NotBoundedError(self.why_not_bounded)
 
-    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, limit: TimeLimit) -> Interval:
         """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
-        runs = self.bound_runs(work)
+        runs = self.bound_runs(limit)
         return runs.select(a).subtract(runs.select(b))
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:

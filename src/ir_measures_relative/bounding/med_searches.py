@@ -17,9 +17,8 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, query_s
 from ..measures.bases.gains import discount
 from ..messages import warn
 from ..tolerances import PROVED
-from ..work import Work
 from .ap_search import OPEN, Norm, Search
-from .intervals import MED_SECONDS, Clock, share
+from .intervals import MED_SECONDS, Clock, TimeLimit
 from .med_pairs import RunPair, Solutions, register
 
 
@@ -281,12 +280,12 @@ def _label_binary(task: RunPair) -> tuple[IntArray, IntArray]:
 
 def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
     """Solve each query from the positions of its documents in the two rankings, and their labels."""
-    pool, limit = task.pool, task.measure.get("time_limit")
-    work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
+    pool, seconds = task.pool, task.measure.get("time_limit")
+    limit, level = TimeLimit(seconds), np.zeros(len(pool.query), dtype=np.int64)
     solutions, hurried = [], []
     for row, docs in enumerate(query_slices(pool.query, pool.n_queries)):
-        part = share(work, pool.n_queries - row)
-        hurried.append(limit is not None and (part.remaining() or 0.0) < MED_SECONDS)
+        part = limit.share(pool.n_queries - row)
+        hurried.append(part.remaining() < MED_SECONDS)
         clock = Clock(MED_SECONDS, part)
         solutions.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
         level[docs] = solutions[-1].labels
@@ -296,7 +295,7 @@ def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuer
     winner = np.array([s.winner for s in solutions], dtype=np.int64)
     if not exact.all():
         in_time = not (np.array(hurried) & ~exact).any()
-        enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"
+        enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{seconds:g} s"
         warn(
             f"{task.measure}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are "
             "the largest differences found, and the true ones may be larger by up to "

@@ -15,10 +15,9 @@ from ..measures.bases.gains import discount
 from ..measures.form import Rule
 from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
 from .ap import PrecisionLabelings
 from .forms import FormLabelings, SumLabelings
-from .intervals import Interval
+from .intervals import Interval, TimeLimit
 from .labelings import BOUNDS, Labelings
 from .level_sums import LevelSums, sort_and_sum
 
@@ -56,7 +55,7 @@ class GainsAboveChance(_AboveChance, SumLabelings):
         judged = sum_by_query(self.judged_gain, self.items.query, self.docs.n_queries)
         return unit, unit * (judged + self.levels[0] * self.n_open)
 
-    def bound_runs(self, work: Work) -> Interval:
+    def bound_runs(self, limit: TimeLimit) -> Interval:
         unit, chance = self._random_level()
         ideal, ideals = self.ideals.least, self.ideals.added
         # REB by level, shaped like the ideals; and the room above it.

@@ -23,7 +23,6 @@ from ..io.qrels import Qrels
 from ..messages import few_quoted, warn
 from ..stats.paired_tests import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
 from ..writing import check_writable, escaped, write_whole
 from .bounds import check_bounded, judged_values, make_labelings, measure_table, prepare_runs, snap_to_value
 from .imputation import (
@@ -33,7 +32,7 @@ from .imputation import (
     read_llm_judgments,
     sentence_about_judge,
 )
-from .intervals import Interval, share
+from .intervals import Interval, TimeLimit
 from .labelings import Labelings
 from .relevance import FEWEST_RUNS
 
@@ -50,7 +49,6 @@ def verdicts(
     samples: int = 1000,
     seed: int = 0,
     log_odds_sd: float | None = None,
-    jobs: int = 1,
     time_limit: float | None = None,
     missing: str | None = None,
 ) -> pd.DataFrame:
@@ -73,7 +71,6 @@ def verdicts(
         seed: the random seed.
         log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: of
             ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5.
-        jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
         missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
@@ -103,7 +100,7 @@ def verdicts(
           name other measure  worst  value  best  exact settled  n_deciding
         0    a     b     P@2    0.5    1.0   1.0   True   above           1
     """
-    work = Work(jobs, time_limit)
+    limit = TimeLimit(time_limit)
     check_is_context(context)
     collection = judged_collection(context, qrels)
     parsed, _ = prepare_runs(collection, measures, missing_topics=False)
@@ -126,7 +123,7 @@ def verdicts(
     if relevance_model is None:
         check_bounded(every, "; give relevance_model= for a probability")
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
-        value, interval = differences(runs, measure, labelings, a, b, share(work, len(parsed) - done))
+        value, interval = differences(runs, measure, labelings, a, b, limit.share(len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
         unjudged = unjudged_shares(runs, param_value(measure, "cutoff"))
         columns = {
@@ -196,14 +193,14 @@ def differences(
     labelings: Labelings,
     a: IntArray,
     b: IntArray,
-    work: Work,
+    limit: TimeLimit,
 ) -> tuple[FloatArray, Interval]:
     """Return the difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
     values = judged_values(runs, measure, labelings)
     value = round_to_zero(values[a] - values[b])
     interval = Interval.unknown(value.shape)
     if labelings.why_not_bounded is None:
-        interval = labelings.bound_differences(a, b, work)
+        interval = labelings.bound_differences(a, b, limit)
     lower, upper, exact = snap_to_value(interval, value, labelings)
     return value, Interval(round_to_zero(lower), round_to_zero(upper), exact)
 
@@ -255,7 +252,6 @@ def judge_next(
     between: tuple[str, str] | None = None,
     *,
     unretrieved_relevant: int | None = None,
-    jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
     """List the unjudged documents whose judgments would settle the most undecided orders.
@@ -270,7 +266,6 @@ def judge_next(
         n: how many documents; fewer are listed where no more take part in an undecided pair.
         between: two runs, if only their order counts.
         unretrieved_relevant: as for :func:`verdicts`.
-        jobs: as for :func:`verdicts`.
         time_limit: as for :func:`verdicts`.
 
     Returns:
@@ -280,14 +275,14 @@ def judge_next(
     Raises:
         ValueError: what :func:`verdicts` raises.
     """
-    work = Work(jobs, time_limit)
+    limit = TimeLimit(time_limit)
     check_is_context(context)
     (parsed,), runs = prepare_runs(judged_collection(context, qrels), [measure])
     check_count("n", n, 1)
     a, b = run_pairs(context) if between is None else _named_pair(context, between)
     labelings = make_labelings(parsed, runs, unretrieved_relevant)
     check_bounded([labelings])
-    _, interval = differences(runs, parsed, labelings, a, b, work)
+    _, interval = differences(runs, parsed, labelings, a, b, limit)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, rows = labelings.docs, np.flatnonzero(labelings.open & labelings.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)

@@ -80,7 +80,6 @@ OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "--drop-self": ("remove the document whose id is the query's from every run, as BEIR does", {}),
     "--grades LOW HIGH": ("lowest and highest grade of the collection", {"type": int}),
     "--groups CSV": ("two columns: run, group; other runs get the group 'other'", {}),
-    "--jobs N": ("number of processes (default: 1)", {"default": 1}),
     "--llm-judgments FILE": ("judgments by a language model, for the relevance model", {}),
     "--missing HOW": (
         "topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: zero, "

@@ -72,7 +72,7 @@ _OPTIONS = {
 _OPTIONS |= {
     f"{n}=": f"--{n}" for n in ("reference", "margin", "labels", "confidence", "rerank", "method", "by")
 }
-_OPTIONS |= {f"^{n}=": f"--{n}" for n in ("depth", "jobs", "samples", "strategies")}
+_OPTIONS |= {f"^{n}=": f"--{n}" for n in ("depth", "samples", "strategies")}
 
 
 def in_these_terms(error: BaseException) -> str:

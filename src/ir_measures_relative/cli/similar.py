@@ -16,7 +16,7 @@ _COLUMNS = ("name", "other", "measure", "query_id", "value", "distance")
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, qrels=", or none for no judgments")
     arguments.add_measures(parser, "RBO")
-    arguments.add_options(parser, "--by_query", "--jobs")
+    arguments.add_options(parser, "--by_query")
     arguments.add_table(parser, answers=True)
 
 
@@ -25,7 +25,7 @@ def _run(args: argparse.Namespace) -> None:
     from .inputs import read
 
     given = read(args, may_lack_qrels=True)
-    table = package.similarity(given.together, given.judgments, measures, args.by_query, args.jobs)
+    table = package.similarity(given.together, given.judgments, measures, args.by_query)
     if given.others:
         first, second = (table[column].isin(given.candidates) for column in ("name", "other"))
         disjoint = not {*given.candidates} & {*given.others}

@@ -32,7 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         "values below 0.99 may be 0.1 too high)"
     )
     add_option(group, "--probability", text)
-    arguments.add_options(parser, "--llm-judgments", "--by_query", "--missing", "--jobs")
+    arguments.add_options(parser, "--llm-judgments", "--by_query", "--missing")
     arguments.add_table(parser, answers=True)
 
 
@@ -86,9 +86,9 @@ def _tables(args: argparse.Namespace, measures: list[Any], given: Any) -> Iterat
             # Of a candidate beside --to only the pairs with that: the runs of --to have their verdicts already.
             pairs = [(name, other) for name in names for other in given.others if name != other]
             for pair in pairs if given.alone else [None]:
-                yield judge_next(context, given.judgments, measures[0], args.judge, pair, jobs=args.jobs)
+                yield judge_next(context, given.judgments, measures[0], args.judge, pair)
         elif args.bounds:
-            table = package.bounds(context, given.judgments, measures, args.by_query, jobs=args.jobs)
+            table = package.bounds(context, given.judgments, measures, args.by_query)
             yield table[table["name"].isin(names)]
         else:
             table = package.verdicts(
@@ -98,7 +98,6 @@ def _tables(args: argparse.Namespace, measures: list[Any], given: Any) -> Iterat
                 args.by_query,
                 relevance_model="pool" if args.probability else None,
                 llm_judgments=args.llm_judgments,
-                jobs=args.jobs,
                 missing=args.missing,
             )
             yield table[table["name"].isin(names) | table["other"].isin(names)]

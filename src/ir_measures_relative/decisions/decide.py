@@ -130,7 +130,7 @@ def score_options(
         lists.rankings(),
         terms.by,
         terms.test.unretrieved_relevant,
-        terms.work,
+        terms.limit,
         terms.llm_judgments,
         candidate,
         [option.runs if in_turn else tuple(sorted(option.runs)) for option in every],

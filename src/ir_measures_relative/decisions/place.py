@@ -26,7 +26,6 @@ from ..measures.nrg import NRG, UniqueRel
 from ..messages import counted
 from ..stats.intervals import means_and_margins
 from ..tolerances import ROUNDED
-from ..work import Work
 from ..writing import escaped
 from .options import find_candidate
 from .rule import number
@@ -133,7 +132,7 @@ def _find_nearest(collection: Collection, name: str, rivals: Sequence[str]) -> d
     """Return the runs that rank most like a run, with their RBO; the nearest first."""
     depth = known_depth(collection.rankings, _DEPTH)
     pairs = [(collection.index[name], collection.index[rival]) for rival in rivals]
-    overlap = score_pairs(collection, RBO @ depth, pairs, Work()).mean(axis=1)
+    overlap = score_pairs(collection, RBO @ depth, pairs).mean(axis=1)
     return {rivals[i]: float(overlap[i]) for i in np.argsort(-overlap, kind="stable")[:_NEAREST].tolist()}
 
 

@@ -11,6 +11,7 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
+from ..bounding.intervals import TimeLimit
 from ..context.measure_strings import value_range
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
@@ -18,7 +19,6 @@ from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..stats.regret import OptionBounds, option_bounds, upper_bounds
 from ..tolerances import ROUNDED
-from ..work import Work
 from .options import Combination, check_deciding_measure
 
 #: The smallest difference that matters, of a measure from 0 to 1.
@@ -51,7 +51,7 @@ class RegretTest:
         check_count("seed", self.seed, 0)
         if self.unretrieved_relevant is not None:
             check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
-        Work(time_limit=self.time_limit)
+        TimeLimit(self.time_limit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Terms:
     reranker: Rankings | None
     test: RegretTest
     groups: Mapping[str, str] | None
-    work: Work
+    limit: TimeLimit
     llm_judgments: Qrels | None
 
     @property
@@ -121,8 +121,8 @@ def read_terms(
         check_choice("labels", labels, LABELS)
     if groups is not None and not isinstance(groups, Mapping):
         raise ValueError(f"groups={groups!r} must be a dict from query id to group")
-    reranker, work = combine.read_reranker(context), Work(time_limit=test.time_limit)
-    return Terms(measure, margin, labels, combine, reranker, test, groups, work, llm_judgments)
+    reranker, limit = combine.read_reranker(context), TimeLimit(test.time_limit)
+    return Terms(measure, margin, labels, combine, reranker, test, groups, limit, llm_judgments)
 
 
 # ---- the rule

@@ -10,6 +10,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from ..bounding.bounds import measure_table
 from ..context.checks import check_runs
@@ -25,7 +26,6 @@ from ..data.ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import first_ids
-from ..work import Work, map_tasks
 
 
 def similarity(
@@ -33,7 +33,6 @@ def similarity(
     qrels: Qrels | None = None,
     measures: Sequence[ir_measures.Measure | str] = ("MED@10",),
     perquery: bool = False,
-    jobs: int = 1,
 ) -> pd.DataFrame:
     """Return the distance of every two runs, each pair once, in the context's order.
 
@@ -42,7 +41,6 @@ def similarity(
         qrels: default: those of the context's dataset, or no judgments; RBO and MED then compare all queries.
         measures: measures with a reference run, without ``ref=``: MED, RBO, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row per query too.
-        jobs: number of processes; -1 for one per core.
 
     Returns:
         a DataFrame with the columns ``name``, ``other``, ``measure``; ``value``, of ``name`` with ``other`` as its
@@ -53,10 +51,8 @@ def similarity(
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
             without two runs.
-        ImportError: ``jobs`` are more than one, and joblib is missing.
     """
     check_is_context(context)
-    work = Work(jobs)
     parsed = [check_reference_measure(measure) for measure in parse_measures(measures)]
     view = collect_judged_or_not(context, qrels, parsed)
     names = object_array(view.names)
@@ -67,7 +63,7 @@ def similarity(
     first, second = np.array(pairs).T
     index, tables = {"name": names[first], "other": names[second]}, []
     for measure in parsed:
-        values = score_pairs(view, measure, pairs, work)
+        values = score_pairs(view, measure, pairs)
         columns = {"value": values} | ({} if perquery else {"distance": measure_distances(measure, values)})
         tables.append(measure_table(index, measure, columns, view.documents.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
@@ -112,33 +108,27 @@ def measure_distances(measure: RelativeMeasure, values: FloatArray) -> FloatArra
 
 
 def tabulate_distances(
-    view: Collection, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+    view: Collection, measure: RelativeMeasure, signed: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """Return the mean distance of every two runs, and the mean of the measure if ``signed``; shape (runs, runs)."""
     check_runs(view, [measure])
     n = len(view.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    values = score_pairs(view, measure, pairs, Work(jobs))
+    values = score_pairs(view, measure, pairs)
     cells = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     distance, mean = np.zeros((2, n, n))
     distance[cells], mean[cells] = measure_distances(measure, values).mean(axis=1), values.mean(axis=1)
     return np.maximum(distance, distance.T), mean
 
 
-def score_pairs(
-    view: Collection, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
-) -> FloatArray:
+def score_pairs(view: Collection, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]]) -> FloatArray:
     """Return the values of pairs (run, reference) of indices, sorted by run, shape (pairs, queries)."""
-    tasks = [(view, measure, list(group)) for _, group in itertools.groupby(pairs, lambda pair: pair[0])]
-    values = map_tasks(_score_run, tasks, work.jobs, total=len(tasks), desc="comparing runs", unit="run")
-    return np.concatenate([np.empty((0, view.documents.n_queries)), *values])
-
-
-def _score_run(task: tuple[Collection, RelativeMeasure, Sequence[tuple[int, int]]]) -> FloatArray:
-    """Return the values of one run with each of its references."""
-    view, measure, pairs = task
-    run = Evaluated.of(view, view.names[pairs[0][0]])
-    return np.array([measure(ref=view.names[reference]).score(run) for _, reference in pairs])
+    groups = [list(group) for _, group in itertools.groupby(pairs, lambda pair: pair[0])]
+    values: list[FloatArray] = []
+    for group in tqdm(groups, desc="comparing runs", unit="run", disable=None, leave=False):
+        run = Evaluated.of(view, view.names[group[0][0]])
+        values += [measure(ref=view.names[reference]).score(run) for _, reference in group]
+    return np.array(values).reshape(-1, view.documents.n_queries)
 
 
 # ---- documents that two runs share

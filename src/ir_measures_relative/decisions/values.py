@@ -19,6 +19,7 @@ from ..bounding.imputation import (
     read_llm_judgments,
     sentence_about_judge,
 )
+from ..bounding.intervals import TimeLimit
 from ..bounding.labelings import Labelings, open_documents
 from ..bounding.relevance import FEWEST_RUNS
 from ..bounding.verdicts import differences, round_to_zero, unjudged_shares
@@ -33,7 +34,6 @@ from ..io.qrels import Qrels
 from ..measures.bases.gains import Gain
 from ..messages import counted
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
 
 T = TypeVar("T")
 
@@ -76,13 +76,18 @@ class OptionValues:
         lists: Sequence[Rankings],
         by: ir_measures.Measure,
         unretrieved_relevant: int | None = None,
-        work: Work | None = None,
+        limit: TimeLimit | None = None,
         llm_judgments: Qrels | None = None,
         candidate: str | None = None,
         runs: Sequence[tuple[str, ...]] | None = None,
         key: Hashable | None = None,
     ) -> None:
-        self.by, self._collection, self._work, self._candidate = by, collection, work or Work(), candidate
+        self.by, self._collection, self._limit, self._candidate = (
+            by,
+            collection,
+            limit or TimeLimit(),
+            candidate,
+        )
         self._llm = read_llm_judgments(llm_judgments, collection.documents)
         runs = runs or [()] * len(lists)
         order = sorted(range(len(lists)), key=lambda i: (sorted(runs[i]), runs[i]))
@@ -190,7 +195,7 @@ class OptionValues:
         Shape (2, pairs, topics).
         """
         a, b = self._place[list(first)], self._place[list(second)]
-        _, interval = differences(self._evaluated, self.by, self._existing_labelings, a, b, self._work)
+        _, interval = differences(self._evaluated, self.by, self._existing_labelings, a, b, self._limit)
         return np.array([interval.upper, interval.lower])
 
     def largest_differences(self, options: int) -> FloatArray:

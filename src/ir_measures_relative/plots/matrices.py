@@ -42,7 +42,6 @@ def similarity(
     measure: ir_measures.Measure | str = "MED@10",
     signed: bool = False,
     ax: Axes | None = None,
-    jobs: int = 1,
 ) -> Axes:
     """Draw a heat map of the distance of each two runs, clustered (average linkage, optimal leaf order).
 
@@ -55,7 +54,6 @@ def similarity(
         measure: a measure with a reference run: MED, RBO, rrLP, sgnLP, sgnLR or RPP.
         signed: show the mean with its sign instead (above 0: row beats column), for rrLP and its siblings.
         ax: the axes to draw on; default: those of a new figure.
-        jobs: the number of processes; -1 for one a core.
 
     Raises:
         ValueError: a measure without a reference run, or a context without runs.
@@ -66,7 +64,7 @@ def similarity(
         raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
     if not context.names:
         raise ValueError("the context holds no run to compare")
-    distance, mean = tabulate_distances(collect_judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
+    distance, mean = tabulate_distances(collect_judged_or_not(context, qrels, [parsed]), parsed, signed)
     order = order_by_clustering(distance)
     names, n = short_names([context.names[i] for i in order]), len(order)
     apart = ~np.eye(n, dtype=bool)

@@ -15,7 +15,6 @@ from ...decisions.similarity import count_shared_documents, score_nearest_copies
 from ...further_measures.rbo import RBO
 from ...stats.intervals import student_interval
 from ...tolerances import ROUNDED
-from ...work import Work
 from ..contents import Contents, json_number
 from . import COLOURS, Section, include
 
@@ -110,7 +109,7 @@ def _find_near_duplicates(contents: Contents) -> dict[int, list[tuple[int, float
     lengths = np.diag(shared)
     close = np.triu(shared >= _LEAST_SHARED * np.maximum(lengths, lengths[:, None]), 1)
     pairs = list(zip(*(index.tolist() for index in np.nonzero(close)), strict=True))
-    overlaps = score_pairs(contents.collection, RBO @ _DEPTH, pairs, Work(1))
+    overlaps = score_pairs(contents.collection, RBO @ _DEPTH, pairs)
     near: dict[int, list[tuple[int, float]]] = {}
     for (a, b), overlap in zip(pairs, overlaps, strict=True):
         if (mean := float(overlap.mean())) >= _NEAR:
