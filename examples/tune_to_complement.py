@@ -76,7 +76,7 @@ def main() -> None:
     lsi = VectorSpace(corpus["docno"], corpus["text"], latent_semantics(), num_results=100)
     fusion = Fusion(bm25, pt.Transformer.from_df(lsi(topics)))  # nothing to tune: it runs once
     parameters = {
-        bm25: {"k1": [0.5, 1.5, 4.0], "b": [0.0, 0.75]},
+        bm25: {"k1": [0.5, 4.0], "b": [0.0, 0.75]},
         fusion: {"weight": [0.3, 0.5, 0.7]},
     }
 

@@ -1,5 +1,6 @@
 """Fixtures that several test modules share."""
 
+import functools
 import gc
 import os
 import signal
@@ -120,6 +121,14 @@ def pytest_runtest_setup() -> None:
     """So does what a test imports; the command line searches after each candidate."""
     if len(sys.modules) > _frozen + 50:
         _freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _each_search_of_the_demo_once() -> None:
+    """Pages, notebooks and tests search its collection for the same topics."""
+    from ir_measures_relative.demo import Retriever
+
+    Retriever.__call__ = functools.cache(Retriever.__call__)  # type: ignore[method-assign]
 
 
 def _folder(name: str) -> Path | None:

@@ -111,9 +111,8 @@ def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:
 def test_what_decides_contradicts_nothing(said: dict[str, Any], folder: Path) -> None:
     """No two of decide, worth, drop, compare, verdicts, JSON, JUnit and the gate make opposite claims of a pair."""
     context, qrels = said["context"], said["qrels"]
-    names = ["3-grams", "BM25", "few", "4-grams"]
     verdicts_seen, changes = set(), {}
-    for a, b in itertools.permutations(names, 2):
+    for a, b in itertools.permutations(["BM25", "few", "4-grams"], 2):
         answer = decide(context, qrels, {b: [b], a: [a]})
         row = answer.table.iloc[1]
         key = (ABSOLUTE, a, b) if (ABSOLUTE, a, b) in said["verdicts"].index else (ABSOLUTE, b, a)

@@ -288,9 +288,17 @@ def test_help_and_version() -> None:
         assert f"  {name} " in text and summary in text
 
 
+@pytest.fixture(scope="module")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the demo's campaign."""
+    folder = tmp_path_factory.mktemp("demo")
+    write_campaign([str(folder / "campaign")])
+    return folder
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, demo_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = load_command(name)
     lines = output(name, "--help").splitlines()
@@ -299,12 +307,11 @@ def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
         return  # test_report.py writes reports
     if name == "plot":
         pytest.importorskip("matplotlib", reason="the extra [plot] is not installed")
-    monkeypatch.chdir(tmp_path)
-    write_campaign(["campaign"])
+    monkeypatch.chdir(demo_folder)
     done = run(name, *shlex.split(command.example.replace("\\\n", "")))
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
     written = re.search(r"--output (\S+)", command.example)
-    assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
+    assert (demo_folder / written[1]).stat().st_size > 1000 if written else done.stdout
 
 
 PACKAGE = "ir_measures_relative"

@@ -28,7 +28,7 @@ def bash(folder: Path, command: str, **environment: str) -> subprocess.Completed
     ("command", "pipe"),
     [
         ("compare qrels.txt runs/A.run P@1 UniqueRel@2 -o jsonl --baseline", "<(cat runs/B.run)"),
-        ("worth qrels.txt runs/A.run -o json --to", "- < <(cat runs/B.run)"),
+        ("score qrels.txt runs/A.run UniqueRel@2 --to", "- < <(cat runs/B.run)"),
         ("score qrels.txt runs/A.run rrLP --reference", "- < runs/B.run"),
     ],
 )

@@ -40,7 +40,7 @@ def context(**options: Any) -> RunContext:
 
 
 @pytest.mark.parametrize("how", COPIES)
-@pytest.mark.parametrize("before", [[], RELATIVE, MEASURES], ids=len)
+@pytest.mark.parametrize("before", [[], MEASURES], ids=len)
 @pytest.mark.parametrize(
     "priors", ["others", {"A": ["B"], "B": [], "C": ["A"]}, BestOfOtherGroups()], ids=str
 )

@@ -106,7 +106,7 @@ def test_where_it_is_no_mistake_nothing_is_said(run: Run, qrels: Any) -> None:
 @pytest.mark.parametrize(("topics", "documents"), [(93, 11429), (50, 1000), (225, 1400), (30, 100)])
 def test_ids_that_are_the_same_by_chance(topics: int, documents: int) -> None:
     """As those of Vaswani and Cranfield, whose topics and documents are both numbered from 1."""
-    for seed in range(20):
+    for seed in range(8):
         rng = random.Random(seed)
         ids = [str(i) for i in range(1, documents + 1)]
         run = {str(t): in_order(rng.sample(ids, 20)) for t in range(1, topics + 1)}

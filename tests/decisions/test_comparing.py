@@ -131,9 +131,9 @@ def test_corrections(correction, family) -> None:
         )
 
 
-@pytest.mark.parametrize("test", ["t", "bootstrap"])
 @pytest.mark.parametrize(
-    ("correction", "confidence"), [("max-t", 0.6), ("max-t", 0.95), ("holm", 0.95), (None, 0.6)]
+    ("test", "correction", "confidence"),
+    [("t", "max-t", 0.6), ("bootstrap", "max-t", 0.95), ("t", "holm", 0.95), ("bootstrap", None, 0.6)],
 )
 def test_the_interval_says_what_the_corrected_p_says(test, correction, confidence) -> None:
     """It does not hold 0 just where p is below 1 - confidence; and no more does the interval of the effect."""

@@ -32,7 +32,7 @@ EXPLAINED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
-@examples(12)
+@examples(8)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_contributions_sum_to_the_score(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject

@@ -115,14 +115,14 @@ def test_judgments_refused_in_words(text: str, message: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
-    found = Counter(outcome(target, seed, tmp_path) for seed in range(80))
-    assert found["read"] > 10 and found.total() - found["read"] > 20, found
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(50))
+    assert found["read"] > 6 and found.total() - found["read"] > 12, found
 
 
 @pytest.mark.parametrize("target", OF_FORMATS)
 def test_files_of_other_tools_are_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
     if "Parquet" in target or "LensKit" in target:
         pytest.importorskip("pyarrow")
-    found = Counter(outcome(target, seed, tmp_path) for seed in range(40))
-    assert found.total() - found["read"] > 3, found
-    assert found["read"] > 3 or target.startswith("neither"), found
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(25))
+    assert found.total() - found["read"] > 2, found
+    assert found["read"] > 2 or target.startswith("neither"), found

@@ -20,8 +20,10 @@ FRAMES = ranked(
 PIPELINES = {name: Given(frame) for name, frame in FRAMES.items()}
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 5}, TREE, {"filter_by_topics": False}])
-@pytest.mark.parametrize("measure", [NRG @ 2, P @ 2])
+@pytest.mark.parametrize(
+    ("options", "measure"),
+    [({}, P @ 2), *((o, NRG @ 2) for o in ({"batch_size": 5}, TREE, {"filter_by_topics": False}))],
+)
 def test_no_result_for_a_topic_is_an_answer(options: dict[str, Any], measure: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", RelativeWarning)

@@ -47,9 +47,7 @@ def check_means(table, expected) -> None:
 
 
 @pytest.mark.parametrize("as_frames", [False, True])
-@pytest.mark.parametrize(
-    "options", [{}, {"batch_size": 7}, {"batch_size": 5}, TREE, {"filter_by_qrels": True}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5}, TREE, {"filter_by_qrels": True}], ids=str)
 def test_means(expected, as_frames, options) -> None:
     frames = [frame.assign(name=name) for name, frame in CAMPAIGN.frames.items()]
     if as_frames and "batch_size" in options:
@@ -67,7 +65,7 @@ def test_per_query(expected, options) -> None:
     assert set(rest.index.get_level_values("qid")) == {"q0", "q1"} and rest.isna().all()  # without judgments
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"batch_size": 7, **TREE}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7, **TREE}], ids=str)
 def test_judgments_without_topics_count_as_empty_rankings(options) -> None:
     table = experiment(transformers(), filter_by_topics=False, **options).set_index("name")
     rows = RunContext(CAMPAIGN.frames).evaluate(CAMPAIGN.qrels, MEASURES).set_index("name")

@@ -223,7 +223,8 @@ def test_every_form_at_every_door(door: str) -> None:
     run, qrels = as_dict(rows[2]), as_dict(rows[3])
     with RunContext({"other": OTHER}):
         expected = repr(DOORS[door](qrels, run))
-        for make in [*MAKERS.values(), pandas, named_tuples]:
+        some = [*DOORS].index(door) % 3  # a third of the forms at a door, and each at several
+        for make in [*MAKERS.values(), pandas, named_tuples][some::3]:
             try:
                 forms = [(make(rows[3], 3), run), (qrels, make(rows[2], 2))]
             except pytest.skip.Exception:

@@ -298,8 +298,8 @@ def outcome(data: bytes, folder: Path) -> tuple[Any, list[str]]:
 def test_rows_are_read_as_cells_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows, error and warnings, of files as people damage them, and of MS MARCO's."""
     rng = random.Random(51)
-    files = [fuzzed_tables.file(rng, as_run=True) for _ in range(90)]
-    for _ in range(90):
+    files = [fuzzed_tables.file(rng, as_run=True) for _ in range(60)]
+    for _ in range(60):
         rows = [f"q{q}\td{d}\t{d}\n" for q in range(1, 4) for d in range(1, rng.randrange(2, 8))]
         text = "".join(rows if rng.random() < 0.7 else rng.sample(rows, len(rows)))
         for damage in rng.sample(["\t1\n", "d2", "q1", "\n", "\t"], rng.choice([0, 0, 1])):
@@ -308,7 +308,7 @@ def test_rows_are_read_as_cells_are(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     files.append(b"q1\td1\t1\t")  # a fourth cell, which is empty
     fast = [outcome(data, tmp_path) for data in files]
     read = sum(isinstance(result, dict) for result, _ in fast)
-    assert 60 < read < 160  # some are refused, and many are not
+    assert 40 < read < 110  # some are refused, and many are not
     monkeypatch.setattr(tables, "_plain_ranks", lambda _: None)
     for data, expected in zip(files, fast, strict=True):
         assert outcome(data, tmp_path) == expected, data

@@ -79,9 +79,7 @@ def test_equal_names_are_shortened_alike() -> None:
     assert short_names(["x" * 50] * 2) == ["x" * 17 + "…" + "x" * 17] * 2
 
 
-@pytest.mark.parametrize(
-    "measure", ["NRG(prior='$\\\\frac{$')@10", "_hidden", "two\nlines\x00 שלום 😀", "x" * 10_000]
-)
+@pytest.mark.parametrize("measure", ["NRG(prior='$\\\\frac{$')@10", "x" * 10_000])
 def test_any_column_is_drawn(measure) -> None:
     frame = table(list("abc"), relative=measure)
     ax = draw(plots.relative_against_absolute(frame, relative=measure, ax=axes()))
@@ -103,7 +101,7 @@ def test_titles_have_few_lines() -> None:
     assert break_title("", 500.0, 10.0) == ""
 
 
-VALUES = [[], [0.3, 0.3, 0.3], [-np.inf, np.inf], [np.nan, 0.2, np.inf], [None, 0.2], [pd.NA, 0.5]]
+VALUES = [[], [0.3, 0.3, 0.3], [-np.inf, np.inf], [np.nan, 0.2, np.inf, None, pd.NA]]
 VALUES += [[1e-300, 2e-300], [1e300, -1e300], [True, False]]
 
 
@@ -153,7 +151,7 @@ def test_one_broken_system_does_not_take_all_colours() -> None:
         for i in range(8)
     }
     for signed, measure, extend in ((False, "MED@10", "max"), (True, "rrLP", "both")):
-        image = draw(plots.similarity(RunContext(runs), qrels, measure, signed=signed, ax=axes())).images[0]
+        image = plots.similarity(RunContext(runs), qrels, measure, signed=signed, ax=axes()).images[0]
         assert image.colorbar.extend == "neither"
         with_broken = RunContext(runs | {"broken": {"q0": {"Z": 1.0}}})
         image = draw(plots.similarity(with_broken, qrels, measure, signed=signed, ax=axes())).images[0]
