@@ -1,8 +1,10 @@
-"""docs/design.md names only what is there, and its table of rooms is the one that CI holds."""
+"""docs/design.md names only what is there, its table of rooms is CI's, and a second value takes the calls that it says."""
 
 import re
 import tomllib
 from pathlib import Path
+
+from tools import trace
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
@@ -40,3 +42,17 @@ def test_the_table_is_that_of_the_contracts() -> None:
     assert forbidden.keys() == {"bounding", "decisions", "plots", "reporting"}
     for room, names in forbidden.items():
         assert not names & set(rows[room].split(", ")), room
+
+
+def test_a_second_value_takes_few_calls_in_few_files() -> None:
+    found = trace.second_value()
+    numbers = len(found.calls), len(found.files), found.switches
+    assert all(number <= most for number, most in zip(numbers, (120, 19, 60), strict=True)), numbers
+    said = re.search(
+        r"takes (\d+) calls of the package's functions, in (\d+) files, with (\d+) switches", PAGE
+    )
+    assert said is not None
+    # A version of Python more or less calls a comprehension a function.
+    assert all(
+        abs(int(shown) - number) <= 10 for shown, number in zip(said.groups(), numbers, strict=True)
+    ), numbers

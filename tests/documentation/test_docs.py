@@ -1,7 +1,10 @@
-"""README and documentation: their examples run, their tables are complete, their commands are those of CI."""
+"""README and documentation: their examples run; tables, links and pictures are up to date; and the page for PyTerrier."""
 
 import ast
+import importlib.metadata
+import importlib.resources
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 
 from ir_measures_relative.context.measure_strings import MISSING, registered
 from page_examples import run_examples
+from tools import pictures
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -144,3 +148,48 @@ def test_the_readme_quotes_the_open_answer_of_the_page_on_decisions() -> None:
     quoted = re.findall(r"^```text\n(Open\. .*?)```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
     page = (ROOT / "docs" / "keep-add-replace-drop.md").read_text(encoding="utf-8")
     assert len(quoted) == 1 and " ".join(quoted[0].split()) in page
+
+
+def test_each_picture_is_drawn_by_the_command() -> None:
+    """All that the pages show, and nothing that no page shows."""
+    drawn = {path.name for path in map(pictures.ROOT.joinpath, pictures.DRAWN) if path.suffix == ".png"}
+    pages = [pictures.ROOT / "README.md", *(pictures.ROOT / "docs").glob("*.md")]
+    shown = {
+        name
+        for page in pages
+        for name in re.findall(r"\]\((?:docs/)?pictures/(.+?)\)", page.read_text("utf-8"))
+    }
+    assert drawn == shown == {path.name for path in pictures.PICTURES.glob("*.png")}
+    notebooks = {path.name for path in pictures.NOTEBOOKS.glob("*.ipynb")}
+    assert notebooks == {name.rpartition("/")[2] for name in pictures.DRAWN if name.endswith(".ipynb")}
+
+
+def test_no_picture_is_older_than_its_words() -> None:
+    """Titles, axes and legends are in the code; `nox -s pictures` draws what is out of date, and keeps its hash."""
+    assert pictures.older_than_their_words() == []
+
+
+#: A line of PyTerrier's ``docs/extensions.txt`` starts with one name, for the distribution and for the package alike.
+EXTENSION = "ir_measures_relative"
+
+
+def page() -> Path:
+    """Where ``docs/extras/generate_extensions.py`` of PyTerrier looks."""
+    assert importlib.metadata.metadata(EXTENSION)["Name"] == "ir-measures-relative"
+    folder = importlib.resources.files(EXTENSION).joinpath("pt_docs")
+    return Path(str(folder)) / "index.rst"
+
+
+def test_its_code_runs() -> None:
+    pytest.importorskip("pyterrier", reason="the page is about PyTerrier, the extra [pyterrier]")
+    names: dict[str, object] = {}
+    text = page().read_text(encoding="utf-8")
+    blocks = re.findall(r"^\.\. code-block:: python\n   :caption:.*\n\n((?:   .*\n|\n)+)", text, re.MULTILINE)
+    assert len(blocks) == 3
+    for block in blocks:
+        exec(textwrap.dedent(block), names)
+
+
+def test_it_has_every_measure() -> None:
+    table = page().read_text(encoding="utf-8").split("\nMeasures\n")[1].split("\nAPI")[0]
+    assert set(re.findall(r"``(\w+)(?:@k)?``", table)) == set(registered())
