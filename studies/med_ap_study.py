@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ir_measures_relative.bounding.ap_search import Search
 from ir_measures_relative.bounding.intervals import Clock
 from ir_measures_relative.bounding.med_searches import med_sum_precision
 from ir_measures_relative.io.runs import read_run
@@ -321,14 +322,14 @@ def show(norm: str) -> None:
     documents = sorted({*y, *z})
     label = [1 if d in relevant else -1 if d in opened else 0 for d in documents]
     positions = [[ranking.find(d) + 1 for d in documents] for ranking in (y, z)]
-    arguments = {"cutoff": len(y), "norm": norm}
     print(
         f"\n{NORMS[norm]}@{len(y)}: Y = {y}, Z = {z}; relevant {relevant}, open {opened}, others not relevant"
     )
-    for name, solve in (("greedy", greedy_sum_precision), ("exact", med_sum_precision)):
-        solution = solve(*positions, label, **arguments)
-        chosen = {d for d, r in zip(documents, solution.labels, strict=True) if r}
-        print(f"  {name}: relevant {''.join(sorted(chosen))}, |difference| {solution.value:.5f}")
+    for name, seconds in (("greedy", 0.0), ("exact", np.inf)):
+        search = Search(*map(np.array, positions), np.array(label), len(y), norm, 0)
+        search.run(Clock(seconds))
+        chosen = {d for d, r in zip(documents, search.best, strict=True) if r}
+        print(f"  {name}: relevant {''.join(sorted(chosen))}, |difference| {search.value:.5f}")
     for size in range(len(opened) + 1):
         for extra in itertools.combinations(opened, size):
             chosen = {*relevant, *extra}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from ir_measures_relative import MED, RunContext, similarity
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.measures.bases.gains import discount, ideal_dcg
 from ir_measures_relative.plots.figures import COLOURS
@@ -15,7 +16,7 @@ from ir_measures_relative.plots.figures import COLOURS
 from . import drawing, med_distances
 from .data import Campaign, Data
 from .finding import Finding
-from .med_labelings import med
+from .med_labelings import try_labelings
 
 TITLE = "Maximized effectiveness distance"
 #: The depths that Figure 1 is about.
@@ -44,22 +45,22 @@ def _examples() -> Iterator[Finding]:
         "Table 1", "S_k for k from 1 to 6", ", ".join(f"{s:.3f}" for s in printed), None,
         ", ".join(f"{s:.3f}" for s in ours), "yes" if np.abs(ours - printed).max() < 0.00051 else "no",
     )  # fmt: skip
-    first, second = (
-        {"q": {d: -float(i) for i, d in enumerate(ranking)}} for ranking in ("ABCDEFGHJK", "ADBECGFJLH")
-    )
-    judged = {"q": {"A": 1, "E": 0}}
     where = {
         "nDCG": ("Table 2", 0.235),
         "SDCG": ("Table 3", 0.128),
         "SSP": ("Table 3", 0.161),
         "AP": ("Table 3", 0.283),
     }
-    for base, (table, value) in where.items():
-        found = med(first, second, judged, base=base, cutoff=10).iloc[0]
+    rankings, judged = {"X_3": "ABCDEFGHJK", "X_4": "ADBECGFJLH"}, {"A": 1, "E": 0}
+    context = RunContext({n: {"q": {d: -float(i) for i, d in enumerate(r)}} for n, r in rankings.items()})
+    measures = [MED(base=base) @ 10 for base in where]
+    distances = similarity(context, {"q": judged}, measures)["value"].tolist()
+    labelings = try_labelings(rankings, judged, measures).values()
+    for (base, (table, value)), found, (_, relevant) in zip(where.items(), distances, labelings, strict=True):
         yield Finding(
-            table, f"MED({base}@10) of X_3 and X_4", value, None, float(found["value"]),
-            "yes" if abs(found["value"] - value) < 0.00051 else "no",
-            f"Reached with {', '.join(sorted(found['labeling']))} relevant besides A.",
+            table, f"MED({base}@10) of X_3 and X_4", value, None, found,
+            "yes" if abs(found - value) < 0.00051 else "no",
+            f"Reached with {', '.join(relevant)} relevant besides A.",
         )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from ir_measures_relative.plots.figures import COLOURS
 from . import drawing
 from .data import Campaign
 from .finding import Finding, Holds
-from .med_labelings import med
+from .med_labelings import parted_by_the_same
 
 _BASES = ("SDCG", "nDCG", "SSP", "AP")
 #: So many runs are compared with each other: AP and SSP are solved by branch and bound.
@@ -137,14 +137,8 @@ def _labelings(name: str, context: RunContext, campaign: Campaign) -> Finding:
     for pair in itertools.islice(itertools.pairwise(context.names), _LABELINGS):
         one, other = (context.runs[run].to_dict(_CUTOFF) for run in pair)
         both = sorted(q for q in topics if one.get(q) and other.get(q))
-        if not both:
-            continue
-        first, second = ({q: run[q] for q in both} for run in (one, other))
-        by = [
-            med(first, second, base=b, cutoff=_CUTOFF, rel=1).set_index("query_id") for b in ("SDCG", "nDCG")
-        ]
         total += len(both)
-        same += sum(by[0].loc[q, "labeling"] == by[1].loc[q, "labeling"] for q in both)
+        same += sum(parted_by_the_same(one[q], other[q]) for q in both)
     return Finding(
         f"Table 3, {name}", "cases in which SDCG and nDCG are parted the most by the same labels, %",
         ours=100 * same / total if total else None, holds="open" if not total else "yes" if same < total else "no",

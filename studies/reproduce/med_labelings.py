@@ -1,64 +1,55 @@
-"""MED of two rankings, query by query, with the labeling that attains it."""
+"""The labels of open documents that part two rankings the most."""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 
+import ir_measures
 import numpy as np
-import pandas as pd
 
-from ir_measures_relative import MED, RunContext
-from ir_measures_relative.bounding.med_pairs import RunPair
-from ir_measures_relative.context.checks import check_queries
-from ir_measures_relative.context.collection import judged_collection, new_collection
-from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.data.arrays import object_array, query_slices
-from ir_measures_relative.data.documents import Judgments
-from ir_measures_relative.io.qrels import Qrels
-from ir_measures_relative.io.runs import Run, read_run
-from ir_measures_relative.measures.med import SEARCHES
+from ir_measures_relative import RunContext, similarity
+from ir_measures_relative.measures.bases.gains import discount
 
 
-def med(
-    run: Run,
-    reference: Run,
-    qrels: Qrels | None = None,
-    base: str = "nDCG",
-    cutoff: int | None = 10,
-    **params: Any,
-) -> pd.DataFrame:
-    """One row a query: value, lower, upper, exact, the winner, and the relevant open documents of the labeling.
+def try_labelings(
+    rankings: Mapping[str, Iterable[str]],
+    judged: Mapping[str, int],
+    measures: Sequence[ir_measures.Measure],
+) -> dict[str, tuple[float, tuple[str, ...]]]:
+    """By each measure, the largest distance of two rankings over all binary labelings, and what is relevant then.
 
-    Args:
-        qrels: None leaves every document open, and scores the queries of both runs.
-        params: the other parameters of MED.
+    Each labeling is a topic of its own, on which every document is judged.
     """
-    measure = MED(base=base, **params) if cutoff is None else MED(base=base, cutoff=cutoff, **params)
-    measure.validate_params()
-    rankings, context = read_run(run), RunContext({"reference": reference})
-    against = context.runs["reference"]
-    if qrels is None:
-        query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        collection = new_collection(context, Judgments.empty(query_ids))
-    else:
-        collection = judged_collection(context, qrels)
-        check_queries(collection, rankings)
-        check_queries(collection, against)
-    evaluated = Evaluated.of(collection, rankings)
-    task, solutions = RunPair(evaluated, measure), SEARCHES[base](evaluated, measure)
-    pool, labelings = task.pool, []
-    labels = np.where(pool.open, task.open_gains[1][solutions.level], 0)
-    for rows in query_slices(pool.query, pool.n_queries):
-        chosen = rows.start + np.flatnonzero(labels[rows])
-        labelings.append(dict(zip(pool.ids.take(chosen).strings(), labels[chosen].tolist(), strict=True)))
-    return pd.DataFrame(
-        {
-            "query_id": collection.documents.query_ids,
-            "value": solutions.value,
-            "lower": solutions.value,
-            "upper": solutions.upper,
-            "exact": solutions.exact,
-            "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
-            "labeling": labelings,
-        }
+    runs = {name: {d: -float(i) for i, d in enumerate(ranking)} for name, ranking in rankings.items()}
+    opened = sorted({d for run in runs.values() for d in run} - {*judged})
+    chosen = [c for size in range(len(opened) + 1) for c in itertools.combinations(opened, size)]
+    qrels = {
+        str(i): {**dict.fromkeys(opened, 0), **judged, **dict.fromkeys(c, 1)} for i, c in enumerate(chosen)
+    }
+    context = RunContext({name: dict.fromkeys(qrels, run) for name, run in runs.items()})
+    table = similarity(context, qrels, list(measures), perquery=True)
+    best = table.assign(value=table["value"].round(12)).groupby("measure", sort=False)["value"].idxmax()
+    return {
+        measure: (float(table["value"][row]), chosen[int(table["query_id"][row])])
+        for measure, row in best.items()
+    }
+
+
+def parted_by_the_same(first: Iterable[str], second: Iterable[str]) -> bool:
+    """Whether some labels part two rankings the most by SDCG and by nDCG at once, all documents open.
+
+    Either ranking may be the higher one. Then SDCG is greatest where all documents are relevant that it ranks higher,
+    and nDCG, by the paper's Algorithm 1, where a number of those with the largest differences are.
+    """
+    weight: dict[str, float] = {}
+    for sign, ranking in ((1.0, first), (-1.0, second)):
+        for i, doc in enumerate(ranking, start=1):
+            weight[doc] = weight.get(doc, 0.0) + sign * float(discount(np.array([i]))[0])
+    weights = np.array(list(weight.values()))
+    sums = [np.cumsum(np.append(0.0, -np.sort(-w[w > 0]))) for w in (weights, -weights)]
+    ratios = [s / np.append(1.0, np.cumsum(discount(np.arange(1, len(s))))) for s in sums]
+    most_sdcg, most_ndcg = (max(float(x.max()) for x in by) for by in (sums, ratios))
+    return any(
+        s[-1] >= most_sdcg - 1e-12 and r[-1] >= most_ndcg - 1e-12 for s, r in zip(sums, ratios, strict=True)
     )

@@ -13,10 +13,9 @@ from ir_measures_relative.bounding import intervals as intervals_module
 from ir_measures_relative.bounding.ap_relaxation import Mixture, Relaxation
 from ir_measures_relative.bounding.ap_search import Search
 from ir_measures_relative.bounding.intervals import Clock, TimeLimit
-from ir_measures_relative.bounding.med_searches import Solution, med_err, med_sum_precision
+from ir_measures_relative.bounding.med_searches import med_err, med_sum_precision
 from oracles.med_exact import (
     all_labelings,
-    err_difference,
     errs,
     largest_sum_precision_difference,
     sum_precision,
@@ -44,15 +43,6 @@ def near_copy(rng: np.random.Generator, documents: int) -> tuple[np.ndarray, np.
     y = np.arange(1, documents + 1)
     z = (y + rng.normal(0, 1, documents)).argsort().argsort() + 1
     return y, z, np.where(rng.random(documents) < 0.9, -1, 1)
-
-
-def check_labels(solution: Solution, label: np.ndarray, top_label: int, difference: float) -> None:
-    """The labeling leaves judgments alone, attains the value, and names the right winner."""
-    is_open = label == -1
-    np.testing.assert_array_equal(solution.labels[~is_open], label[~is_open])
-    assert set(solution.labels[is_open]) <= {0, top_label}
-    assert abs(difference) == pytest.approx(solution.value, abs=1e-12)
-    assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
 
 
 def largest_err_difference(
@@ -88,24 +78,17 @@ def test_sum_precision_equals_brute_force_on_more_documents(norm: Any) -> None:
 def check_sum_precision(
     y: np.ndarray, z: np.ndarray, label: np.ndarray, cutoff: int, norm: Any, other_relevant: int
 ) -> None:
-    def difference(labels: Any) -> Any:
-        return sum_precision_difference(
-            y.tolist(), z.tolist(), list(labels), int(cutoff), norm, int(other_relevant)
-        )
-
     best = float(largest_sum_precision_difference(y, z, label, int(cutoff), norm, int(other_relevant)))
     arguments = {"cutoff": cutoff, "norm": norm, "other_relevant": other_relevant}
     solution = med_sum_precision(y, z, label, **arguments)
     assert solution.exact
     assert solution.value == pytest.approx(best, abs=1e-12)
-    check_labels(solution, label, 1, float(difference(solution.labels.tolist())))
 
     swapped = med_sum_precision(z, y, label, **arguments)
     assert swapped.value == pytest.approx(best, abs=1e-12)
 
     stopped = med_sum_precision(y, z, label, clock=Clock(0), **arguments)
     assert stopped.value - 1e-12 <= best <= stopped.upper + 1e-12
-    check_labels(stopped, label, 1, float(difference(stopped.labels.tolist())))
     assert not stopped.exact or stopped.value == pytest.approx(best, abs=1e-9)
 
 
@@ -119,17 +102,12 @@ def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
 
 
 def check_err(y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int) -> None:
-    def difference(grades: Any) -> float:
-        return err_difference(y.tolist(), z.tolist(), list(grades), cutoff, max_grade)
-
     best = largest_err_difference(y, z, grade, cutoff, max_grade)
     solution = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade)
     assert solution.exact
     assert solution.value == pytest.approx(best, abs=1e-12)
-    check_labels(solution, grade, max_grade, difference(solution.labels.tolist()))
     stopped = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade, clock=Clock(0))
     assert stopped.value - 1e-12 <= best <= stopped.upper + 1e-12
-    check_labels(stopped, grade, max_grade, difference(stopped.labels.tolist()))
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -220,7 +198,7 @@ def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_no_documents() -> None:
     found = [med_sum_precision([], [], [], cutoff=5, norm=norm) for norm in NORMS]
     for solution in (*found, med_err([], [], [], cutoff=5, max_grade=4)):
-        assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+        assert (solution.value, solution.exact) == (0, True)
 
 
 def test_a_top_grade_that_is_too_large_is_named() -> None:

@@ -19,7 +19,7 @@ from ..measures.bases.gains import Gain
 from ..measures.form import Form, Ideal, Rule
 from .intervals import Interval, TimeLimit
 from .labelings import Clipped, Labelings
-from .level_sums import LevelSums, OpenIdeals, greatest_lead, sort_and_sum, swings
+from .level_sums import LevelSums, OpenIdeals, greatest_lead, sum_largest, swings
 
 # The number of sums over the gain levels that are in memory at once.
 _AT_ONCE = 1 << 16
@@ -244,7 +244,7 @@ class SumLabelings(FormLabelings):
         query, weight = (self.open_query + n * np.arange(n_sums)[:, None]).ravel()[rows], weight[rows]
         weighted, positive = (np.bincount(q, minlength=len(judged)) for q in (query, query[weight > 0]))
         width = int(weighted.max(initial=0)) + 2
-        _, won = sort_and_sum(weight, query, len(judged), width - 1)
+        won = sum_largest(weight, query, len(judged), width - 1)
         place, size = np.arange(width), np.tile(self.n_open, n_sums)
         after = place > positive[:, None]
         number = np.minimum(place + after * (size - weighted - 1)[:, None], size[:, None])
@@ -284,9 +284,8 @@ class LargestLabelings(FormLabelings):
 
     def _greatest_lead(self, winner: int, loser: int) -> FloatArray:
         weight = self.weights * self.levels[-1]
-        return greatest_lead(
-            weight[winner], weight[loser], self._judged_largest(winner, loser), self.open_query
-        )[0]
+        judged = self._judged_largest(winner, loser)
+        return greatest_lead(weight[winner], weight[loser], judged, self.open_query)
 
     def _judged_largest(self, a: int, b: int) -> FloatArray:
         """Return the largest term of the judged items in two runs, shape (2, queries)."""

@@ -17,10 +17,8 @@ def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatAr
     return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
 
 
-def greatest_lead(
-    won: FloatArray, lost: FloatArray, judged: FloatArray, query: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return how far one run can lead another where each is worth its best relevant document.
+def greatest_lead(won: FloatArray, lost: FloatArray, judged: FloatArray, query: IntArray) -> FloatArray:
+    """Return how far one run can lead another on each query, where each is worth its best relevant document.
 
     Where a labeling makes the lead as large as possible, one relevant document decides the winner's value, and any
     other open one can only raise the loser's. So each open document is tried alone, and none.
@@ -30,25 +28,19 @@ def greatest_lead(
         lost: its worth in the loser.
         judged: the worth of winner and loser where no open document is relevant, shape (2, queries).
         query: the query of each open document.
-
-    Returns:
-        the greatest lead of each query, and the lead by each document.
     """
-    leads = np.maximum(won, judged[0][query]) - np.maximum(lost, judged[1][query])
     greatest: FloatArray = judged[0] - judged[1]
-    np.maximum.at(greatest, query, leads)
-    return greatest, leads
+    np.maximum.at(greatest, query, np.maximum(won, judged[0][query]) - np.maximum(lost, judged[1][query]))
+    return greatest
 
 
-def sort_and_sum(
-    weight: FloatArray, query: IntArray, n_queries: int, width: int
-) -> tuple[IntArray, FloatArray]:
-    """Return the documents of each query by falling weight, and the sums of the first 0, 1, … weights."""
+def sum_largest(weight: FloatArray, query: IntArray, n_queries: int, width: int) -> FloatArray:
+    """Return the sums of the 0, 1, … largest weights of each query, shape (queries, width)."""
     order = np.lexsort((-weight, query))
     by_query = table(weight[order], query[order], n_queries, 0.0)[:, : width - 1]
     sums = np.zeros((n_queries, width))
     np.cumsum(by_query, axis=1, out=sums[:, 1 : 1 + by_query.shape[1]])
-    return order, sums
+    return sums
 
 
 class OpenIdeals:
@@ -101,10 +93,9 @@ class OpenIdeals:
 class LevelSums:
     """The ratio ``(above + Σ_l Δ_l·above_l[n_l]) / (below + Σ_l Δ_l·below_l[n_l])`` over ``n_1 ≥ n_2 ≥ … ≥ 0``.
 
-    n_l is how many open documents are given at least level l; ``counts`` has those of the last ratio. By Dinkelbach's
-    iteration ("On Nonlinear Fractional Programming", Management Science, 1967), with λ the ratio reached so far, a
-    larger one exists if and only if the greatest ``above - λ·below`` is above 0. That is a dynamic program over the
-    levels. λ may be negative.
+    n_l is how many open documents are given at least level l. By Dinkelbach's iteration ("On Nonlinear Fractional
+    Programming", Management Science, 1967), with λ the ratio reached so far, a larger one exists if and only if the
+    greatest ``above - λ·below`` is above 0. That is a dynamic program over the levels. λ may be negative.
 
     Args:
         above: one value per problem; and by level, shape (problems, levels, 1 + documents).
@@ -131,13 +122,13 @@ class LevelSums:
         # Entries beyond the open documents are never chosen.
         beyond = (np.arange(width) > sizes[:, None])[:, None, :]
         self._above_by_level = np.where(beyond, -np.inf, above_by_level)
-        self.counts: IntArray = np.zeros((len(sizes), levels), dtype=np.int64)
 
     def greatest(self) -> FloatArray:
         """Return the greatest ratio; 0/0 is 0."""
         rows = np.arange(len(self._above))
-        above, all_below = self._sums(rows, np.repeat(self._sizes[:, None], len(self._step), axis=1))
-        _, none_below = self._sums(rows, self.counts)
+        every = np.repeat(self._sizes[:, None], len(self._step), axis=1)
+        above, all_below = self._sums(rows, every)
+        _, none_below = self._sums(rows, np.zeros_like(every))
         best = ratio(above, all_below)
         self._climb(best, np.flatnonzero(all_below > 0))
         # A labeling without any gain has the value 0 by definition.
@@ -152,12 +143,12 @@ class LevelSums:
     def _climb(self, best: FloatArray, active: IntArray) -> None:
         """Raise the ratios of the active problems to the greatest."""
         while len(active):
-            reached = self._maximize(active, best[active])
+            reached = self._ratios(active, best[active])
             better = reached > best[active]
             active = active[better]
             best[active] = reached[better]
 
-    def _maximize(self, rows: IntArray, least: FloatArray) -> FloatArray:
+    def _ratios(self, rows: IntArray, least: FloatArray) -> FloatArray:
         """Return the ratios of some problems where ``above - least·below`` is greatest."""
         score = self._above_by_level[rows] - least[:, None, None] * self._below_by_level[rows]
         if self._falling:
@@ -165,10 +156,7 @@ class LevelSums:
         else:
             chosen = _nested_choice(self._step[:, None] * score)
         above, below = self._sums(rows, chosen)
-        reached = ratio(above, np.where(below > ROUNDED, below, 0.0))
-        better = reached > least
-        self.counts[rows[better]] = chosen[better]
-        return reached
+        return ratio(above, np.where(below > ROUNDED, below, 0.0))
 
     def _sums(self, rows: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the numerator and the denominator of some problems, for numbers of documents at each level."""

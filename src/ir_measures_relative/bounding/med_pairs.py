@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..context.checks import check_whole_to
 from ..context.tops import same_rankings
-from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, sum_by_query
 from ..data.rankings import known_depth
 from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
 from ..measures.bases.gains import compute_gains, discount, reciprocal
 from ..measures.med import BASES, SEARCHES
-from .level_sums import LevelSums, grades_between, greatest_lead, sort_and_sum, swings
+from .level_sums import LevelSums, grades_between, greatest_lead, sum_largest, swings
 
 if TYPE_CHECKING:
     from ..context.evaluated import Evaluated
     from ..context.tops import Top
-    from ..data.ids import Ids
     from ..measures.measure import RelativeMeasure
 
 
@@ -34,7 +33,6 @@ class PooledDocs(NamedTuple):
     z: IntArray  #: position in the reference's top
     grade: IntArray  #: the judged grade; meaningless where open
     open: BoolArray  #: whether the document is unjudged, or its judgment does not count
-    ids: Ids
 
     @classmethod
     def of(cls, run: Top, reference: Top, n_queries: int, judged: bool = True) -> PooledDocs:
@@ -53,8 +51,7 @@ class PooledDocs(NamedTuple):
         z = join(z_of_run, reference.position[other])
         grade = join(run.docs.grade, reference.docs.grade[other])
         is_open = ~join(run.docs.judged, reference.docs.judged[other]) | (not judged)
-        ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
-        return cls(query[order], n_queries, y, z, grade, is_open, ids)
+        return cls(query[order], n_queries, y, z, grade, is_open)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum of each query, added in the order of the documents."""
@@ -64,16 +61,6 @@ class PooledDocs(NamedTuple):
         """Return the sums, and 0 where the terms cancel up to rounding: no ranking wins by 1e-17."""
         total = self.sums(terms)
         return np.where(np.abs(total) > 1e-14 * self.sums(np.abs(terms)), total, 0.0)
-
-
-class Solutions(NamedTuple):
-    """The largest difference of each query, and a labeling that attains it."""
-
-    value: FloatArray  #: the largest difference that was reached
-    upper: FloatArray  #: a bound that no labeling exceeds
-    exact: BoolArray
-    winner: IntArray  #: which is larger: 1 the run, -1 the reference, 0 where no labeling makes them differ
-    level: IntArray  #: of each document of the pool: the gain level given to an open one, from 1; 0 is none
 
 
 class RunPair:
@@ -115,25 +102,22 @@ class RunPair:
         return np.where(self.pool.open, self.floor, self.gain_for(self.pool.grade))
 
     @cached_property
-    def open_gains(self) -> tuple[FloatArray, IntArray]:
-        """The gains that an open document may have, ascending, and a label that gives each."""
+    def open_gains(self) -> FloatArray:
+        """The gains that an open document may have, ascending."""
         if not self.graded:
-            return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
+            return np.array([0.0, 1.0])
         # From the lowest label on, since custom gains may reward one below 1.
-        grades = grades_between(self.collection.grades[0], self.highest)
-        grades = grades[np.argsort(grades != 0, kind="stable")]
-        gains, first = np.unique(self.gain_for(grades), return_index=True)
-        return gains, grades[first]
+        return np.unique(self.gain_for(grades_between(self.collection.grades[0], self.highest)))
 
     @property
     def floor(self) -> float:
         """The least gain of a document: above 0 where custom gains reward every label."""
-        return float(self.open_gains[0][0])
+        return float(self.open_gains[0])
 
     @property
     def levels(self) -> FloatArray:
         """The larger gains, ascending."""
-        return self.open_gains[0][1:]
+        return self.open_gains[1:]
 
     @property
     def highest(self) -> int:
@@ -190,27 +174,27 @@ class RunPair:
         return same
 
 
-def register(*bases: str) -> Callable[[Callable[[RunPair], Solutions]], Callable[[RunPair], Solutions]]:
+#: From two runs to the largest difference of each query.
+Solver: TypeAlias = Callable[[RunPair], FloatArray]
+
+
+def register(*bases: str) -> Callable[[Solver], Solver]:
     """Return a decorator that registers a solver for some bases: it maximizes the difference of two runs."""
 
-    def add(solve: Callable[[RunPair], Solutions]) -> Callable[[RunPair], Solutions]:
+    def add(solve: Solver) -> Solver:
         SEARCHES.register(*bases)(lambda run, measure: solve(RunPair(run, measure)))
         return solve
 
     return add
 
 
-def choose_direction(pool: PooledDocs, differences: FloatArray, level: IntArray) -> Solutions:
-    """Return the better of the two directions, the run's first: shapes (2, queries) and (2, documents)."""
-    run_wins = differences[0] >= differences[1]
-    value = differences.max(axis=0).clip(0.0, 1.0)
-    winner = np.where(value > 0, np.where(run_wins, 1, -1), 0)
-    exact = np.ones(len(value), dtype=bool)
-    return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
+def larger_difference(differences: FloatArray) -> FloatArray:
+    """Return the larger of the differences in either direction, shape (2, queries)."""
+    return differences.max(axis=0).clip(0.0, 1.0)
 
 
 @register("P", "RBP", "SDCG")
-def solve_weighted_precision(task: RunPair) -> Solutions:
+def solve_weighted_precision(task: RunPair) -> FloatArray:
     """Solve a static weighted-precision measure (Eqs. 2-5): one greedy labeling for each direction (§1)."""
     pool, levels = task.pool, task.levels
     share = RULES[task.base].rule(task.measure.get).seen.share
@@ -220,13 +204,11 @@ def solve_weighted_precision(task: RunPair) -> Solutions:
     judged = pool.signed_sums(ratio(task.gain, most) * weight)
     free = np.where(pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0)
     up, down = swings(free, pool.query, pool.n_queries)
-    differences = np.stack([judged + up + tail[0], -judged - down + tail[1]])
-    level = np.where(np.stack([free, -free]) > 0, len(levels), 0)
-    return choose_direction(pool, differences, level)
+    return larger_difference(np.stack([judged + up + tail[0], -judged - down + tail[1]]))
 
 
 @register("nDCG")
-def solve_ndcg(task: RunPair) -> Solutions:
+def solve_ndcg(task: RunPair) -> FloatArray:
     """Solve nDCG over all gains that an open document may have; with only one, this is Algorithm 1.
 
     With n_l the number of open documents that are given at least level l, both halves of the ratio are sums over the
@@ -246,9 +228,9 @@ def solve_ndcg(task: RunPair) -> Solutions:
         size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
     sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))
     ideal, floor = sums_of_discounts[size], task.floor * sums_of_discounts[floor_size]
-    differences, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
+    differences = np.zeros((2, pool.n_queries))
     for i, sign in enumerate((1.0, -1.0)):
-        order, won = sort_and_sum(free[i], pool.query, pool.n_queries, most + 1)
+        won = sum_largest(free[i], pool.query, pool.n_queries, most + 1)
         sums = LevelSums(
             (sign * judged, np.broadcast_to(won[:, None, :], ideal.shape)),
             (floor, ideal),
@@ -257,25 +239,16 @@ def solve_ndcg(task: RunPair) -> Solutions:
             falling=True,
         )
         differences[i] = sums.greatest_positive()
-        # From the place of a document in its order to the number of levels that reach down to it.
-        query = pool.query[order]
-        level[i, order] = (rank_within(query)[:, None] <= sums.counts[query]).sum(axis=1)
-    return choose_direction(pool, differences, level)
+    return larger_difference(differences)
 
 
 @register("RR")
-def solve_rr(task: RunPair) -> Solutions:
+def solve_rr(task: RunPair) -> FloatArray:
     """Solve reciprocal rank: one open document alone is relevant, or none."""
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
     judged = np.array([max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth])
-    rows = np.flatnonzero(pool.open)
-    query = pool.query[rows]
-    differences, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        differences[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], judged[[won, lost]], query)
-        is_best = (leads == differences[i, query]) & (leads > (judged[won] - judged[lost])[query])
-        best = np.flatnonzero(is_best)
-        _, first = np.unique(query[best], return_index=True)
-        level[i, rows[best[first]]] = 1
-    return choose_direction(pool, differences, level)
+    y, z = (w[pool.open] for w in worth)
+    query = pool.query[pool.open]
+    either = greatest_lead(y, z, judged, query), greatest_lead(z, y, judged[::-1], query)
+    return larger_difference(np.stack(either))

@@ -6,9 +6,8 @@ Source of the difference by ERR: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,27 +18,25 @@ from ..messages import warn
 from ..tolerances import PROVED
 from .ap_search import OPEN, Norm, Search
 from .intervals import MED_SECONDS, Clock, TimeLimit
-from .med_pairs import RunPair, Solutions, register
+from .med_pairs import RunPair, register
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The largest difference that a search reached, a proven bound, and the labeling that attains it."""
+class Solution(NamedTuple):
+    """The largest difference that a search reached, and a proven bound."""
 
-    value: float  #: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M
-    upper: float  #: no labeling exceeds this; equal to `value` when `exact`
-    exact: bool  #: whether `value` is within :data:`~ir_measures_relative.tolerances.PROVED` of the maximum
-    winner: int  #: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0
-    labels: IntArray  #: shape (documents,); the input labels with every open one set to 0 or to the top label
+    value: float  #: ``|M(Y) - M(Z)|`` under some labeling
+    upper: float  #: no labeling exceeds this; equal to ``value`` within :data:`.PROVED` of the maximum
 
     @classmethod
-    def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
-        """Return the solution for a signed `difference` M(Y) - M(Z), optimal if `upper` allows no more."""
-        value = min(float(abs(difference)), 1.0)  # a score is in [0, 1], and a sum may round to more
-        exact = bool(upper <= value + PROVED)
-        winner = int(difference > 0) - int(difference < 0)
-        # No difference exceeds 1, whatever the bound of an interrupted search.
-        return cls(value, value if exact else min(float(upper), 1.0), exact, winner, labels)
+    def of(cls, value: float, upper: float) -> Solution:
+        """Return the solution for a value that a labeling attains and a bound, neither of which can exceed 1."""
+        value, upper = min(float(value), 1.0), min(float(upper), 1.0)  # a sum may round to more
+        return cls(value, value if upper <= value + PROVED else upper)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the value is the largest."""
+        return self.upper == self.value
 
 
 def med_sum_precision(
@@ -60,7 +57,7 @@ def med_sum_precision(
     """
     search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
     search.run(clock or Clock(MED_SECONDS))
-    return Solution.of(search.difference, search.upper, search.best)
+    return Solution.of(search.value, search.upper)
 
 
 def med_mean_ndcg(
@@ -84,7 +81,7 @@ def med_mean_ndcg(
     deepest = min(cutoff, max(int(y.max(initial=1)), int(z.max(initial=1)), fewest + len(free)))
     seen = discount.up_to(deepest)
     ideal = np.cumsum(seen)
-    best, difference, chosen = 0.0, 0.0, free[:0]
+    best = 0.0
     for n_relevant in range(max(fewest, 1), fewest + len(free) + 1):
         per_prefix = 1.0 / ideal[np.minimum(np.arange(1, deepest + 1), n_relevant)]
         below = (cutoff - deepest) * per_prefix[-1]  # the prefixes that add no document and no ideal one
@@ -95,10 +92,8 @@ def med_mean_ndcg(
             relevant_terms = sign * terms[np.concatenate([judged_relevant, order])]
             value = float(relevant_terms.sum())
             if value > best and value > 1e-14 * float(np.abs(relevant_terms).sum()):  # more than rounding
-                best, difference, chosen = value, sign * value, order
-    labels = np.where(label == OPEN, 0, label)
-    labels[chosen] = 1
-    return Solution.of(difference, best, labels)
+                best = value
+    return Solution.of(best, best)
 
 
 def med_err(
@@ -120,10 +115,7 @@ def med_err(
         (2.0**max_grade - 2.0 ** np.where(grade == OPEN, label, grade) + 1) / 2.0**max_grade
         for label in (max_grade, 0)
     )
-    upper, go_on = _search_by_probabilities(y, z, low, high, clock or Clock(MED_SECONDS))
-    difference = _expected_reciprocal_rank(y, go_on) - _expected_reciprocal_rank(z, go_on)
-    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
-    return Solution.of(difference, max(upper, abs(difference)), labels)
+    return _search_by_probabilities(y, z, low, high, clock or Clock(MED_SECONDS))
 
 
 def _expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> float:
@@ -136,8 +128,8 @@ def _expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> float:
 
 def _search_by_probabilities(
     y: IntArray, z: IntArray, low: FloatArray, high: FloatArray, clock: Clock
-) -> tuple[float, FloatArray]:
-    """Return what no ``|ERR(y) - ERR(z)|`` exceeds, and the probabilities to go on that attain the largest.
+) -> Solution:
+    """Find the largest ``|ERR(y) - ERR(z)|`` by the probabilities to go on after each document.
 
     The difference is linear in each document's probability, from ``low`` > 0 to ``high``; so only the ends matter.
     """
@@ -145,9 +137,9 @@ def _search_by_probabilities(
     def evaluate(go_on: FloatArray) -> float:
         return abs(_expected_reciprocal_rank(y, go_on) - _expected_reciprocal_rank(z, go_on))
 
-    best, value = high, evaluate(high)
+    value = evaluate(high)
     if (low == high).all():
-        return value, best
+        return Solution.of(value, value)
     # A node is a bound, the difference to maximize, and the range of every document.
     stack = [(1.0, _ErrDifference(*pair), low, high) for pair in ((y, z), (z, y))]
     while stack and not clock.expired():
@@ -159,10 +151,7 @@ def _search_by_probabilities(
         falling = greatest <= 0
         rising = (least >= 0) & ~falling
         low, high = np.where(falling, high, low), np.where(rising, low, high)
-        corner = np.where(least + greatest > 0, low, high)
-        reached = evaluate(corner)
-        if reached > value:
-            best, value = corner, reached
+        value = max(value, evaluate(np.where(least + greatest > 0, low, high)))
         undecided = np.flatnonzero(low < high)
         if len(undecided):
             # Branch on the document that matters most whichever way it is decided.
@@ -171,7 +160,7 @@ def _search_by_probabilities(
                 lows, highs = low.copy(), high.copy()
                 lows[branch] = highs[branch] = side[branch]
                 stack.append((bound, objective, lows, highs))
-    return max([value] + [bound for bound, *_ in stack]), best
+    return Solution.of(value, max([value] + [bound for bound, *_ in stack]))
 
 
 class _ErrDifference:
@@ -235,14 +224,14 @@ _OneQuery: TypeAlias = Callable[..., Solution]
 
 
 @register("ERR")
-def _solve_err(task: RunPair) -> Solutions:
+def _solve_err(task: RunPair) -> FloatArray:
     label = np.where(task.pool.open, OPEN, np.maximum(task.pool.grade, 0))
     solver = partial(med_err, cutoff=task.depth, max_grade=task.highest)
     return _solve_each(task, label, lambda row: solver)
 
 
 @register("SSP", "AP")
-def _solve_sum_precision(task: RunPair) -> Solutions:
+def _solve_sum_precision(task: RunPair) -> FloatArray:
     """Solve SSP, whose norm is the cutoff, and AP."""
     pool, (label, other_relevant) = task.pool, _label_binary(task)
     norm = task.measure.get("norm") if task.base == "AP" else None
@@ -261,7 +250,7 @@ def _solve_sum_precision(task: RunPair) -> Solutions:
 
 
 @register("mean_nDCG")
-def _solve_mean_ndcg(task: RunPair) -> Solutions:
+def _solve_mean_ndcg(task: RunPair) -> FloatArray:
     label, other_relevant = _label_binary(task)
 
     def solver(row: int) -> _OneQuery:
@@ -278,21 +267,17 @@ def _label_binary(task: RunPair) -> tuple[IntArray, IntArray]:
     return np.where(pool.open, OPEN, relevant), task.judged_at(np.ones(1))[:, 0] - n_relevant
 
 
-def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
+def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> FloatArray:
     """Solve each query from the positions of its documents in the two rankings, and their labels."""
     pool, seconds = task.pool, task.measure.get("time_limit")
-    limit, level = TimeLimit(seconds), np.zeros(len(pool.query), dtype=np.int64)
-    solutions, hurried = [], []
+    limit, solutions, hurried = TimeLimit(seconds), [], []
     for row, docs in enumerate(query_slices(pool.query, pool.n_queries)):
         part = limit.share(pool.n_queries - row)
         hurried.append(part.remaining() < MED_SECONDS)
         clock = Clock(MED_SECONDS, part)
         solutions.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
-        level[docs] = solutions[-1].labels
-    value = np.array([s.value for s in solutions], dtype=np.float64)
-    upper = np.array([min(s.upper, 1.0) for s in solutions], dtype=np.float64)
-    exact = np.array([s.exact for s in solutions], dtype=bool) | (upper <= value)
-    winner = np.array([s.winner for s in solutions], dtype=np.int64)
+    value, upper = (np.array([s[end] for s in solutions], dtype=np.float64) for end in (0, 1))
+    exact = upper == value
     if not exact.all():
         in_time = not (np.array(hurried) & ~exact).any()
         enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{seconds:g} s"
@@ -301,4 +286,4 @@ def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuer
             "the largest differences found, and the true ones may be larger by up to "
             f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
         )
-    return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))
+    return value

@@ -19,7 +19,7 @@ from .ap import PrecisionLabelings
 from .forms import FormLabelings, SumLabelings
 from .intervals import Interval, TimeLimit
 from .labelings import BOUNDS, Labelings
-from .level_sums import LevelSums, sort_and_sum
+from .level_sums import LevelSums, sum_largest
 
 
 class _AboveChance(FormLabelings):
@@ -92,7 +92,7 @@ class GainsAboveChance(_AboveChance, SumLabelings):
     def _split_by_level(self, judged: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the sum of each query where all open items gain least, and what each level adds to it."""
         n, _, width = self.ideals.added.shape
-        _, won = sort_and_sum(weight, self.open_query, n, width)
+        won = sum_largest(weight, self.open_query, n, width)
         return judged + self.levels[0] * won[np.arange(n), self.n_open], np.diff(self.levels)[:, None] * won[
             :, None
         ]

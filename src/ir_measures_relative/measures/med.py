@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..data.arrays import FloatArray
 from ..data.registry import Registry
@@ -39,8 +39,8 @@ BASES = {
     "SDCG": MEDBase(parameters=_GRADED, needs_cutoff=True, graded=True),
 }
 
-#: Searches for the largest difference of a run from its reference, by base; they return an object with ``value``.
-SEARCHES: Registry[str, Callable[[Evaluated, RelativeMeasure], Any]] = Registry("MED searches")
+#: Searches for the largest difference of a run from its reference on each query, by base.
+SEARCHES: Registry[str, Callable[[Evaluated, RelativeMeasure], FloatArray]] = Registry("MED searches")
 
 
 class _MED(RelativeMeasure):
@@ -129,7 +129,7 @@ class _MED(RelativeMeasure):
         return self.get("max_grade") if self.get("judged") else None
 
     def score(self, run: Evaluated) -> FloatArray:
-        return SEARCHES[self.get("base")](run, self).value
+        return SEARCHES[self.get("base")](run, self)
 
 
 MED = register(_MED())
