@@ -77,7 +77,7 @@ def main() -> None:
     fusion = Fusion(bm25, pt.Transformer.from_df(lsi(topics)))  # nothing to tune: it runs once
     parameters = {
         bm25: {"k1": [0.5, 4.0], "b": [0.0, 0.75]},
-        fusion: {"weight": [0.3, 0.5, 0.7]},
+        fusion: {"weight": [0.3, 0.7]},
     }
 
     context = RunContext.from_pipelines({"deployed": deployed}, topics)

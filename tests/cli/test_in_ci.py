@@ -14,6 +14,8 @@ import scipy.stats  # noqa: F401  (what it loads cannot be loaded twice in a pro
 
 import ir_measures_relative.decisions.worth  # noqa: F401  (neither can this)
 from candidates import write_candidates
+from command_line import here
+from ir_measures_relative.demo.__main__ import main as write_campaign
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,14 +42,22 @@ def run_bash(script: str, folder: Path, env: dict[str, str]) -> subprocess.Compl
 
 @bash
 @pytest.mark.slow
-def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str]) -> None:
+def test_the_page_from_an_empty_folder(
+    tmp_path: Path, commands: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML reads the workflow")
     text = (ROOT / "docs" / "in-ci.md").read_text(encoding="utf-8")
     folder = tmp_path / "repository"
     folder.mkdir()
+    monkeypatch.chdir(folder)
     for kind, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
-        if kind in ("console", "bash"):
-            script = re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
+        if kind == "console":  # which test_docs.py runs
+            write_campaign(["demo"])
+        elif kind == "bash" and " > " in block:
+            for command, file in re.findall(r"^\w+ (.*) > (.*)$", block, re.MULTILINE):
+                Path(file).write_text(here(*command.split()).stdout)
+        elif kind == "bash":
+            script = block
             if not _is_installed():
                 script = script.replace("pytest -q", "pytest -q -p ir_measures_relative_pytest")
                 commands |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

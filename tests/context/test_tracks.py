@@ -99,7 +99,7 @@ def agree(runs: RunContext, track: RunContext, labels: Any, measure: Any, depth:
 
 
 @given(contexts, qrels, qrels, st.sampled_from([1, 2, 3, 5]), st.randoms(use_true_random=False))
-@examples(12)
+@examples(8)
 def test_a_track_answers_as_its_runs_or_refuses(
     runs: dict[str, Run], labels: Labels, others: Labels, depth: int, rng: random.Random
 ) -> None:

@@ -89,8 +89,11 @@ def of_scipy(test: str, a: np.ndarray, b: np.ndarray) -> tuple[float, float, flo
     return (1 + (abs(found) >= abs(t) - 1e-9).sum()) / 10000, d.mean() - reach, d.mean() + reach
 
 
-@pytest.mark.parametrize("test", TESTS)
-@pytest.mark.parametrize("priors", ["others", ["r3"]], ids=str)
+@pytest.mark.parametrize(
+    ("test", "priors"),
+    [*((test, ["r3"]) for test in TESTS), *((test, "others") for test in ("t", "wilcoxon", "sign"))],
+    ids=str,
+)
 def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
     measures = [NRG @ 5, UniqueRel @ 5, nDCG_UE @ 5, "nDCG@5"]
     if test == "t":

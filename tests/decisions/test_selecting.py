@@ -53,9 +53,8 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
     return total / len(labels)
 
 
-@pytest.mark.parametrize("measure", SUMS)
-@pytest.mark.parametrize("seed", [0, 1])
-def test_bounds_hold_for_all_groups(measure, seed) -> None:
+@pytest.mark.parametrize(("seed", "measure"), [*enumerate(SUMS)])
+def test_bounds_hold_for_all_groups(seed, measure) -> None:
     """All groups of up to 6 of 12; the value of the best one is compared with the oracle."""
     context, labels = campaign(seed)
     coverage = coverage_function(ir_measures.parse_measure(measure), judged_collection(context, labels))
@@ -127,9 +126,7 @@ def plainly(runs, qrels: pd.DataFrame, n: int, measure: str) -> pd.DataFrame:
     return pd.DataFrame({"name": chosen, "marginal": marginal})
 
 
-@pytest.mark.parametrize(
-    "measure", ["NRG@10", "NRG", "NRG(base='RBP')", "NRG(base='RR')@10", "TaSC(base='nDCG@5')"]
-)
+@pytest.mark.parametrize("measure", ["NRG@10", "NRG(base='RBP')", "NRG(base='RR')@10", "TaSC(base='nDCG@5')"])
 def test_it_is_the_plain_greedy_choice(measure: str) -> None:
     """To the last bit."""
     runs, qrels = long_campaigns.campaign(0, n_runs=10)

@@ -12,7 +12,7 @@ NAMES = [
     "datum.value;window.broken=1",
     "  \t ",
 ]
-QUERIES = ["<b>1</b>", "</script>2", "\u202e3", "q" * 1_000, "5&run=6"]
+QUERIES = ["<b>1</b>", "</script>2", "\u202e3", "q" * 400, "5&run=6"]
 GROUPS = ["<i>one</i>", "</script>two", "\u202e" + "g" * 500]
 TEXT = "</script><script>window.broken=1</script><!-- <img src=x onerror=window.broken=1> " * 9
 
@@ -21,7 +21,7 @@ def doc_id(i: int) -> str:
     kinds = [
         "<script>window.broken=1</script>",
         "</title></script>",
-        "d" * 600,
+        "d" * 300,
         "\u202ed",
         "'\"><svg onload=window.broken=1>",
     ]

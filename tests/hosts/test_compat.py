@@ -389,8 +389,9 @@ def test_summaries(pt: Any, tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.glob("*.csv")} == {*compat.SUMMARIES}
 
 
-def test_brief_garbage_collections() -> None:
+def test_brief_garbage_collections(monkeypatch: pytest.MonkeyPatch) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
+    monkeypatch.setattr(compat, "gc", gc)
     gc.unfreeze()  # what tests/conftest.py froze
     seen: list[tuple[str, int]] = []
     gc.callbacks.append(lambda phase, info: seen.append((phase, gc.get_freeze_count())))

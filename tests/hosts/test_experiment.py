@@ -233,22 +233,21 @@ def test_what_stands_twice() -> None:
     same_part(CAMPAIGN.relative([AP, P @ 20, UniqueRel @ 5], frames), CAMPAIGN.plain([AP, P @ 20], frames))
 
 
-@pytest.mark.parametrize("options", [{"perquery": True}, {"dataframe": False, "batch_size": 5}], ids=str)
-def test_names_that_are_numbers_and_none(options) -> None:
+def test_names_that_are_numbers_and_none() -> None:
+    by_query, as_dict = {"perquery": True}, {"dataframe": False, "batch_size": 5}
     by_number = dict(enumerate(CAMPAIGN.pipelines().values()))
     alike = [Given(CAMPAIGN.frames["one"]), Given(CAMPAIGN.frames["two"])]
     for pipeline in alike:
         pipeline.__class__ = type("Same", (Given,), {"__repr__": lambda self: "same"})
     unnamed = list(CAMPAIGN.frames.values())[:2]
-    for systems, names in (
-        (by_number, None),
-        (list(by_number.values()), [0, 1, 2, 3]),
-        (alike, None),
-        (unnamed, None),
+    for systems, names, options in (
+        (by_number, None, by_query),
+        (list(by_number.values()), [0, 1, 2, 3], as_dict),
+        (alike, None, as_dict),
+        (unnamed, None, {}),
     ):
         ours = CAMPAIGN.relative(["map", NRG @ 10], systems, names=names, **options)
-        if not options.get("perquery") or names or isinstance(systems, dict):
-            same_part(ours, CAMPAIGN.plain(["map"], systems, names=names, **options))
+        same_part(ours, CAMPAIGN.plain(["map"], systems, names=names, **options))
 
 
 ASKED = ["UniqueRel@5", "map", NRG(base="RBP") @ 10, "nDCG@10", "P.5", "NRG@10", "recip_rank"]

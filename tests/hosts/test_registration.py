@@ -113,7 +113,8 @@ for program in {programs}:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied on this system")
 @pytest.mark.parametrize("host", HOSTS)
 def test_whichever_is_imported_first(places, host) -> None:
-    programs = [first + WORKS for first in FIRST if "pyterrier" not in first or find_spec("pyterrier")]
+    firsts = FIRST if host == "installed" else FIRST[::2]
+    programs = [first + WORKS for first in firsts if "pyterrier" not in first or find_spec("pyterrier")]
     out, err = run(EACH_FIRST.format(programs=repr(programs)), places[host])
     assert out == "works\n" * len(programs)
     assert "Warning" not in err

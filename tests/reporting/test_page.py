@@ -231,11 +231,10 @@ def with_data(figure: dict[str, Any]) -> dict[str, Any]:
     return spec | ({"width": 300} if spec["width"] == "container" else {})
 
 
-@pytest.mark.parametrize("which", ["plain", "grouped"])
-def test_pictures_are_vega_lite(request: pytest.FixtureRequest, which: str) -> None:
+def test_pictures_are_vega_lite(grouped: str) -> None:
     import vl_convert
 
-    page = Elements(request.getfixturevalue(which))
+    page = Elements(grouped)
     figures = json.loads(page.scripts[1])
     drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
     expected = {"differences", "likeness", "selection", "shapley", "bounds-0", "verdicts-0"}
