@@ -243,8 +243,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     draws = max(map(len, of_query.values()))
     collection = judged_collection(context, campaign.qrels)
     for j, measure in enumerate(names):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
+        with warnings.catch_warnings(action="ignore", category=UserWarning):
             model = make_labelings(parse_measure(measure), Evaluated.each(collection), unretrieved_relevant=0)
         docs = model.docs
         rows = np.flatnonzero(model.open)

@@ -348,8 +348,7 @@ def test_bad_judgments_by_a_language_model(bad: str) -> None:
 def test_warnings_about_judgments_by_a_language_model_that_help() -> None:
     context, qrels, llm = collection(5)
     options: Any = {"relevance_model": "pool", "samples": 50, "llm_judgments": llm}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         plain = verdicts(context, qrels, ["P@5"], **options)
     options["llm_judgments"] = {
         q: {d: 10 * grade + 5 for d, grade in docs.items()} for q, docs in llm.items()

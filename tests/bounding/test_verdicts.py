@@ -251,8 +251,7 @@ def test_grades_that_few_relevant_documents_show() -> None:
     none = {query: dict.fromkeys(labels, 0) for query, labels in QRELS.items()}
     with pytest.warns(RelativeWarning, match="no documents are judged relevant"):
         bounds(RunContext(RUNS), none, ["nDCG@3"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RelativeWarning)
+    with warnings.catch_warnings(action="error", category=RelativeWarning):
         bounds(RunContext(RUNS), QRELS, ["P@3", "AP@3", "SDCG(max_rel=2)@3"])
         bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["nDCG@3"])
         enough = {q: docs | {f"n{i}": 1 for i in range(30)} for q, docs in QRELS.items()}

@@ -191,18 +191,6 @@ def test_the_c_locale_ends_no_table(files: Path) -> None:
     assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"name", "é", "z", "文"}
 
 
-def test_warnings_are_said_once(files: Path) -> None:
-    """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
-    (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")
-    (files / "empty.run").write_text("")
-    measures = "NRG@2 NRG@3 UniqueRel(rel=1)@2 nDCG@2"
-    done = run("qrels.txt", "runs/A.run", measures, "--prior", "empty.run", "--allow-empty", cwd=files)
-    assert done.returncode == 0
-    said = done.stderr.splitlines()
-    assert all(line.startswith("ir_measures_relative: warning: ") for line in said)
-    assert len(said) == len(set(said)) == 2, said
-
-
 FORGED = ["a\t0.9999\nfake", "\x1b[2Jb\x9b", "c\u202ed\u2028"]
 
 

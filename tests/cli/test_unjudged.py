@@ -103,10 +103,3 @@ def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFix
         "nan undecided 0.500",
         "0.250 above 1.000",
     ]
-
-
-def test_runs_that_rank_alike_are_told_of(campaign: list[str]) -> None:
-    """Each is the other's prior; said once, and only where priors are asked for."""
-    (Path(campaign[1]) / "c.run").write_text("q Q0 A 0 9 c\nq Q0 B 1 8 c\n")
-    for measures, told in (("UniqueRel@2 NRG@2", 1), ("P@2", 0)):
-        assert run(*campaign, measures).stderr.count("'c' and 'a' rank alike in their first 2") == told

@@ -61,8 +61,7 @@ def test_as_if_it_were_a_member_that_is_not_the_best_of_its_group(
     group = data.draw(st.sampled_from(["g", "h", "other"]))
     policy = BestOfOtherGroups(by=P @ 2)
     measures = [NRG @ 3, NRG(base="ERR") @ 3, U]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         joined = RunContext({**context, "new": run}, priors=policy, groups={**groups, "new": group})
         table = joined.evaluate(labels, measures, perquery=True)
         expected = {(r.query_id, r.measure): r.value for r in table.itertuples() if r.name == "new"}
@@ -188,15 +187,13 @@ def test_a_group_that_looks_like_a_known_one_draws_a_warning() -> None:
     )
     with pytest.warns(UserWarning, match="no run of the context is of this group.*if 'Lab g1' is meant"):
         assert value("lab g1", context=context) == 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert value("Somebody", context=context) == 2
         assert value("Lab g1", context=context) == 3
 
 
 def test_a_copy_of_a_run_of_its_own_group_is_no_prior() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         assert value("g", as_run("ABX")) == 1
     with pytest.warns(UserWarning, match="ranks exactly as the context's run 'g1'"):
         value("h", as_run("ABX"))

@@ -108,8 +108,7 @@ def test_a_run_that_misses_many_topics_is_refused(verb: str) -> None:
 @of_verbs
 def test_one_topic_in_twenty_is_told_of_first(verb: str) -> None:
     context = RunContext({"a": A, "b": B, "c": without(C, 2)})
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as said:
         answer = VERBS[verb](context, QRELS)
     assert told(answer).startswith("Run 'c' has no ranking for 2 of the 40 judged topics")
     of_missing = [str(one.message) for one in said if "no ranking for" in str(one.message)]
@@ -127,8 +126,7 @@ def test_runs_that_are_not_compared_are_not_refused() -> None:
         RelativeWarning, match="'c' has no ranking for 30 .* as priors or reference they have empty"
     ):
         compare(RunContext(runs), QRELS, [NRG @ 5], **named)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         compare(RunContext(runs), QRELS, ["P@5"], **named)
         decide(RunContext(runs), QRELS, {"x": "a", "y": ["a", "b"]})
     with pytest.raises(ValueError, match="'a' .* 30 of the 40 .*'b' .* 30 of the 40"):

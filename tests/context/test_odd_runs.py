@@ -46,8 +46,7 @@ def without(run: Run) -> Run:
 
 def told(action: Callable[[], Any]) -> list[str]:
     """What is said of odd runs."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         action()
     said = [str(w.message) for w in caught if w.category is RelativeWarning]
     return [message for message in said if "query itself" in message or "so their ids decide" in message]
@@ -179,10 +178,8 @@ def test_drop_self_of_the_command_line(tmp_path: Path) -> None:
     ):
         assert "(on the command line: --drop-self)" in command_line.run(command, *more).stderr
         by_hand = [Path(str(part).replace("/runs", "/without")) if part != "--to" else part for part in more]
-        dropped, expected = (
-            command_line.run(command, *more, "--drop-self"),
-            command_line.run(command, *by_hand),
-        )
+        dropped = command_line.run(command, *more, "--drop-self")
+        expected = command_line.run(command, *by_hand)
         assert dropped.stdout == expected.stdout and dropped.stdout
         assert "query itself" not in dropped.stderr
 

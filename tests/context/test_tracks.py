@@ -63,8 +63,7 @@ def tracked(context: RunContext, labels: Any, depth: int = 100, **options: Any) 
 
 def values(context: RunContext, labels: Any, measure: Any) -> Any:
     """The values of every run, or the message of the refusal."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         try:
             return context.evaluate(labels, [measure], perquery=True)
         except ValueError as error:

@@ -268,8 +268,7 @@ def test_what_is_valid(policy, measure) -> None:
             chosen = set(policy[name])
         return chosen - {name}
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RelativeWarning)
+    with warnings.catch_warnings(action="ignore", category=RelativeWarning):
         table = compare(CONTEXT, LABELS, [measure], priors=policy, correction="holm")
     for row in table.itertuples():
         a, b = priors_of(row.name), priors_of(row.other)
@@ -434,10 +433,8 @@ def test_intervals_of_means_are_those_of_scipy(confidence: float) -> None:
         mean, reach = of_run.mean(), scipy.stats.t(24).ppf((1 + confidence) / 2) * scipy.stats.sem(of_run)
         low, high = mean - reach, mean + reach
         if row.measure == "UniqueRel@5" and reach:
-            low, high = (
-                mean * np.exp(-reach / mean),
-                min(mean * np.exp(reach / mean), max(high, of_run.max())),
-            )
+            low = mean * np.exp(-reach / mean)
+            high = min(mean * np.exp(reach / mean), max(high, of_run.max()))
         assert (row.mean, row.ci_lower, row.ci_upper) == pytest.approx((mean, low, high))
     with pytest.raises(ValueError, match="NumRet is a sum over topics"):
         mean_intervals(context, LABELS, [NumRet])

@@ -305,8 +305,7 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
     if by.startswith(("alpha", "StR")):
         pytest.importorskip("pyndeval")
     qrels: Any = with_aspects(QRELS) if by.startswith(("alpha", "StR")) else QRELS
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         context = RunContext({"good": GOOD, "bad": BAD})
         answer = worth(context, qrels, "good", "bad", by=by, combine=TURNS)
     assert answer.verdict in answer.options or answer.verdict == "open"
@@ -328,7 +327,6 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
     ("arguments", "message"),
     [
         ({"by": "UniqueRel@10"}, "by='UniqueRel@10' depends on other runs"),
-        ({"by": "nDCG_UE@10"}, "by='nDCG_UE@10' depends on other runs"),
         ({"by": "Judged@10"}, "Judged@10"),
         ({"by": "nonsense"}, "nonsense"),
         ({"by": "NumRet(rel=1)"}, "does not lie between 0 and 1; set margin="),
@@ -338,7 +336,6 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
         ({"margin": 1.0}, "margin=1.0"),
         ({"labels": "guessed"}, "labels='guessed'.*'imputed', 'judged', 'strict'"),
         ({"test": {"samples": 1}}, "samples=1 .*at least 20"),
-        ({"test": {"samples": "many"}}, "samples='many'"),
         ({"test": {"seed": -1}}, "seed=-1"),
         ({"test": {"confidence": 1.0}}, "confidence=1.0"),
         ({"test": {"unretrieved_relevant": -1}}, "unretrieved_relevant=-1"),
@@ -348,7 +345,6 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
         ({"combine": {"k": 10, "method": "interleave"}}, "k=10"),
         ({"combine": {"rerank": "nowhere.run"}}, "rerank='nowhere.run'.*its runs are .*'good'"),
         ({"combine": {"rerank": "good", "method": "combsum"}}, "method='combsum'.*rerank="),
-        ({"combine": {"rerank": "good", "k": 10}}, "k=10.*rerank="),
         ({"combine": {"pool": 5}}, "pool=5.*rerank="),
         ({"candidate": "good", "deployed": ["good", "bad"]}, "deployed already"),
         ({"deployed": ["none"]}, "deployed="),
@@ -548,8 +544,7 @@ def test_lists_of_unlike_length_are_no_same_cost() -> None:
     beside = RunContext({"whole": whole, "half": half, "second": second}, grades=(0, 1))
     with pytest.warns(RelativeWarning, match="not at the same cost: second has"):
         worth(beside, qrels, "second", ["whole", "half"], by="R@20")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for arguments in ({"by": "R@10"}, {"by": "AP", "combine": Combination(depth=10)}):
             text = worth(context, qrels, "second", "first", **arguments).text  # type: ignore[arg-type]
             assert "same cost" not in text

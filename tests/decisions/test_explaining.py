@@ -47,8 +47,7 @@ def test_contributions_sum_to_the_score(
     chosen, name = data.draw(st.sampled_from(policies)), data.draw(st.sampled_from(names))
     members, with_policy = RunContext(context), RunContext(context, priors=chosen, groups=groups)
     run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a new run that ranks as it does
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         table, whole = explain(members, name, labels, measure), explain(with_policy, run, labels, measure)
         scores = members.evaluate(labels, [measure], perquery=True)
         parts = {query: explain(with_policy, run, labels, measure, query_id=query) for query in labels}

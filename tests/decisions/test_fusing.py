@@ -69,10 +69,8 @@ def test_values_of_sets_are_those_of_ir_measures(
 def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fusion_module, "_FIRST", 1)
     runs = {name: {"q": {f"{name}0": 1.0, "X": 0.9, f"{name}1": 0.1, f"{name}2": 0.0}} for name in "ab"}
-    collection, measure = (
-        judged_collection(RunContext(runs), {"q": {"X": 1}}),
-        ir_measures.parse_measure("P@1"),
-    )
+    collection = judged_collection(RunContext(runs), {"q": {"X": 1}})
+    measure = ir_measures.parse_measure("P@1")
     assert FusedValues(collection, measure, Fusion("combsum", 60, 1000))([(0, 1)])[0] == 1
 
 
@@ -83,10 +81,8 @@ def test_a_list_of_one_document_or_of_equal_scores_gives_it_0(
 ) -> None:
     """As the page on fusing says: with min-max scores only lists of several scores count."""
     runs = {"one": {"q": scores}, "several": {"q": {"A": 9.0, "X": 5.0, "B": 4.9, "C": 4.0}}}
-    collection, measure = (
-        judged_collection(RunContext(runs), {"q": {first: 1}}),
-        ir_measures.parse_measure("P@1"),
-    )
+    collection = judged_collection(RunContext(runs), {"q": {first: 1}})
+    measure = ir_measures.parse_measure("P@1")
     assert FusedValues(collection, measure, Fusion(method, 60, 1000))([(0, 1)])[0] == 1
 
 

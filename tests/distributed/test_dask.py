@@ -158,8 +158,7 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFram
     frame = frame_of(runs).assign(rank=1, tag="x", comment="y", iteration="Q0")
     for query, rows in frame.groupby("query_id"):
         rows.to_parquet(folder / f"{query}.parquet")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run0", num_docs=200)
         return folder, judgments, context.evaluate(judgments, SOME, perquery=True)
 

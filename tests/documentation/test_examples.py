@@ -164,14 +164,8 @@ def test_campaign_of_a_folder(tmp_path) -> None:
     assert runs.loc["one", "UniqueRel@10"] == 1
     assert len(chosen) == 3
     (tmp_path / "runs" / "four").write_text("not a run\n", encoding="utf-8")
-    for arguments, message in (
-        (
-            (str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels")),
-            "four, line 1: 3 columns where a TREC run has six",
-        ),
-        ((str(tmp_path / "runs"),), "needs --qrels"),
-        ((str(tmp_path / "none"), "--qrels", "x"), "no such file or folder"),
-    ):
+    given = (str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels"))
+    for arguments, message in ((given, "four, line 1: 3 columns where"), (given[:1], "needs --qrels")):
         wrong = run_example("campaign.py", *arguments)
         assert wrong.returncode == 2
         assert message in wrong.stderr
@@ -213,28 +207,7 @@ def test_unknown_dataset(script: str) -> None:
     assert "Traceback" not in wrong.stderr
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A home of ir_datasets that holds Vaswani; skips where the collection is not on this machine."""
-    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
-    named = os.environ.get("VASWANI")
-    folder = Path(named) if named else EXAMPLES.parents[1] / "shared" / "ir_datasets" / "vaswani"
-    if not (folder / "docs.txt").exists():
-        pytest.skip("the Vaswani collection is not here: set VASWANI to its folder in a home of ir_datasets")
-    shutil.copytree(folder, tmp_path / "vaswani")
-    return tmp_path
-
-
-def test_vaswani(home: Path) -> None:
-    done = subprocess.run(  # ir_datasets asks once in a process where its files are
-        [sys.executable, str(EXAMPLES / "vaswani.py"), "--dimensions", "30"],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "IR_DATASETS_HOME": str(home)},
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    text = done.stdout
+def check_vaswani(text: str) -> None:
     assert "vaswani: 11429 documents, 93 queries, 2083 judgments" in text
     two, four = tables(text)
     assert list(two.index) == ["BM25", "LSI"]
@@ -252,12 +225,13 @@ def test_vaswani(home: Path) -> None:
     assert (four.loc[["BM25", "LSI"], "UniqueRel@10"] <= two["UniqueRel@10"]).all()
 
 
-# Runs of the example in one process, whose imports take longer than they do; ir_datasets asks once where its files are.
+# Examples in one process, whose imports take longer than they do; ir_datasets asks once where its files are.
 IN_TURN = """
 import contextlib, json, os, runpy, sys
-script, home, found = sys.argv[1], os.getcwd(), {}
-sys.path.insert(0, os.path.dirname(script))
-for folder, arguments, program in json.loads(sys.argv[2]):
+examples, home, found = sys.argv[1], os.getcwd(), {}
+sys.path.insert(0, examples)
+for folder, script, arguments, program in json.loads(sys.argv[2]):
+    script = os.path.join(examples, script)
     os.makedirs(os.path.join(home, folder), exist_ok=True)
     os.chdir(os.path.join(home, folder))
     exec(program, {})
@@ -292,11 +266,11 @@ for name, parts in {
 """
 
 
-def test_trec_dl(tmp_path: Path) -> None:
-    """All in one process: it indexes once, refuses, and downloads nothing unasked."""
+def test_trec_dl_and_vaswani(tmp_path: Path) -> None:
+    """All in one process: the first indexes once, refuses, and downloads nothing unasked."""
     pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
     ngrams, rerank = ["--reranker", "ngrams"], importlib.util.find_spec("fastembed") is not None
-    cases: list[tuple[str, list[str], str]] = [
+    calls: list[tuple[str, list[str], str]] = [
         ("plain", ["--dataset", "plain", *ngrams], REGISTERED),
         ("plain", ["--dataset", "plain", *ngrams], ""),
         ("unscored", ["--dataset", "unscored", "--index", "demo.pisa", *ngrams], ""),
@@ -306,8 +280,14 @@ def test_trec_dl(tmp_path: Path) -> None:
         ("not asked", ngrams, ""),
         *([] if rerank else [("no extra", ["--dataset", "relative-demo"], "")]),
     ]
+    cases = [(folder, "trec_dl.py", *call) for folder, *call in calls]
+    named = os.environ.get("VASWANI")
+    vaswani = Path(named) if named else EXAMPLES.parents[1] / "shared" / "ir_datasets" / "vaswani"
+    if (vaswani / "docs.txt").exists():
+        shutil.copytree(vaswani, tmp_path / "vaswani")
+        cases.append(("of vaswani", "vaswani.py", ["--dimensions", "30"], ""))
     done = subprocess.run(
-        [sys.executable, "-c", IN_TURN, str(EXAMPLES / "trec_dl.py"), json.dumps(cases)],
+        [sys.executable, "-c", IN_TURN, str(EXAMPLES), json.dumps(cases)],
         capture_output=True,
         text=True,
         cwd=tmp_path,
@@ -316,6 +296,9 @@ def test_trec_dl(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
+    for code, text, said in found.get("of vaswani", ()):
+        assert code == 0, said
+        check_vaswani(text)
     (code, first, said), (_, again, _) = found["plain"]
     assert code == 0 and "indexing into plain.pisa" in said, said
     table, answer = first.split("\n\n", 1)

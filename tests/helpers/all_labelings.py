@@ -117,8 +117,7 @@ def check(campaign: Campaign, given: Sequence[Any], unretrieved_relevant: int = 
     # To judged_only a document with a negative label is unjudged, and no labeling leaves one so.
     labels = list(range(0 if any("judged_only=True" in m for m in measures) else low, high + 1))
     values = all_values(campaign, parsed, labels, unretrieved_relevant)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         context = RunContext(campaign.runs, **campaign.options)
         options: dict[str, Any] = {"perquery": True, "unretrieved_relevant": unretrieved_relevant}
         one = bounds(context, campaign.qrels, parsed, **options)

@@ -95,22 +95,7 @@ def _change_a_cell(rng: random.Random, table: Table) -> Table:
     lines = [list(line) for line in table.lines]
     line = rng.choice(lines)
     what = rng.randrange(3)
-    odd = [
-        "",
-        " ",
-        "0,5",
-        "1,234.5",
-        "nan",
-        "1e400",
-        "a b",
-        "a\u00a0b",
-        "a\tb",
-        "x\x1cy",
-        "#1",
-        "é",
-        "2.0",
-        "\ud800"[:0],
-    ]
+    odd = ["", " ", "0,5", "1,234.5", "nan", "1e400", "a b", "a\u00a0b", "a\tb", "x\x1cy", "#1", "é", "2.0"]
     if what == 0:
         line[rng.randrange(len(line))] = rng.choice(odd)
     elif what == 1:
@@ -203,8 +188,7 @@ def check(rng: random.Random, folder: Path, as_run: bool, refusal: Callable[[Exc
     data = file(rng, as_run)
     path = folder / "fuzzed.table"
     path.write_bytes(data)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as warned:
         try:
             ours = read_back.scores(path) if as_run else read_back.labels(path)
         except Exception as error:

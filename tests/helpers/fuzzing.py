@@ -149,6 +149,5 @@ ALL = TARGETS | OF_FORMATS
 
 def outcome(target: str, seed: int, folder: Any) -> str:
     """What comes of the input that this seed makes."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         return ALL[target](random.Random(f"{target} {seed}"), folder)

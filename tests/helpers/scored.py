@@ -24,8 +24,7 @@ def per_query_of_each(
     measures: Sequence[Any], qrels: Any, run: Any, context: RunContext | None = None
 ) -> dict[Any, dict[str, float]]:
     """{measure: {query: value}} of several in one call, inside the context."""
-    with warnings.catch_warnings(), context or contextlib.nullcontext():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning), context or contextlib.nullcontext():
         metrics = list(ir_measures.iter_calc(measures, qrels, run))
     found: dict[Any, dict[str, float]] = {measure: {} for measure in measures}
     for metric in metrics:
@@ -75,8 +74,7 @@ def agree_with_oracle(
         assume_common(run, labels)
     names = list(context)
     priors: Any = {"first": names[:1], "best": BestOfOtherGroups(by="P@3")}.get(policy, policy)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         members = RunContext(context, priors=priors, groups={n: n for n in names})
         rows = members.evaluate(labels, [measure], perquery=True)
     assert len(rows) == len(context) * len(labels)

@@ -78,8 +78,7 @@ def test_two_whole_qrels_with_one_context() -> None:
     binary = qrels.assign(label=(qrels["label"] > 1).astype(int))
     parts = [rows.reset_index(drop=True) for _, rows in qrels.groupby(qrels["qid"] < "q4")]
     context = RunContext(frames, reference="b")
-    with warnings.catch_warnings(), context:
-        warnings.simplefilter("error", RelativeWarning)
+    with warnings.catch_warnings(action="error", category=RelativeWarning), context:
         for labels in (qrels, binary, qrels, *parts):
             ours = labels.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
             run = frames["a"].rename(columns={"qid": "query_id", "docno": "doc_id"}).assign(name="a")

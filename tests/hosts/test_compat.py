@@ -301,8 +301,12 @@ def test_measures_equal_their_strings(pt: Any) -> None:
     arguments = cut, {cut: {"depth": [1, 4]}}, TOPICS, LABELS
     with RunContext({"other": OTHER}):
         assert pt.GridSearch(*arguments, NRG @ 10).depth == 4
-    with pytest.raises(KeyError):
-        pt.GridSearch(*arguments, nDCG @ 10)
+        for name in ("nDCG@10", "NRG@10"):
+            with pytest.raises(ValueError, match=name):
+                pt.GridSearch(*arguments, name)
+    for measure in (nDCG @ 10, AP):
+        with pytest.raises(KeyError):
+            pt.GridSearch(*arguments, measure)
 
 
 def test_packages_of_hosts(pt: Any) -> None:

@@ -335,8 +335,7 @@ def test_the_misleading_call() -> None:
     with pytest.warns(RelativeWarning, match=DIFFERENT):
         earlier = CAMPAIGN.relative(measures, baseline="one", priors="earlier")
     assert comparisons(earlier, NRG @ 5).isna().all(axis=None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RelativeWarning)
+    with warnings.catch_warnings(action="error", category=RelativeWarning):
         CAMPAIGN.relative([NRG @ 5], baseline="one", priors=["one"], dataframe=False)
         CAMPAIGN.relative([NRG @ 5], priors=["one"])
 

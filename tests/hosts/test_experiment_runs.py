@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import AP, P, nDCG
@@ -271,7 +270,6 @@ def test_files_that_are_there(tmp_path) -> None:
 KEYS_AND_TYPES = {
     KeyError: [
         ({"measures": [NRG @ 10, 7]}, "Unknown measure 7 of type"),
-        ({"measures": [type(nDCG), NRG @ 10]}, "Unknown measure .*_nDCG.* of type"),
     ],
     TypeError: [
         ({"foo": 1}, r"Unknown kwargs: \['foo'\]"),
@@ -296,17 +294,12 @@ VALUES = [
     ({"measures": [rrLP]}, "which run is the reference.* in RunContext or pt.relative.Experiment"),
     ({"measures": [nDCG_UE(pool="corpus") @ 10]}, "num_docs"),
     ({"measures": ["nrg"]}, "'nrg'.*the nearest is 'NRG'"),
-    ({"measures": ["map", "NGR@10"]}, "'NGR@10'.*the nearest is 'NRG', that is NRG@10"),
-    ({"measures": "NRG@10"}, "eval_metrics='NRG@10' must be a list"),
-    ({"measures": NRG @ 10}, "eval_metrics=NRG@10 must be a list"),
     ({"measures": ["ndcg_cut_0"]}, "nDCG@0: cutoff=0 is not allowed"),
-    ({"measures": None}, "eval_metrics=None must be a list"),
     ({"measures": []}, "eval_metrics names no measure"),
     ({"measures": ["mrt"]}, "eval_metrics names no measure"),
     ({"grades": (3, 0)}, r"grades=\(3, 0\) is not allowed"),
     ({"baseline": "on"}, r"baseline='on' is not a system; the systems are \['one', 'two', "),
     ({"baseline": 1.5}, "baseline=1.5 is not a system; give 0 to 3"),
-    ({"baseline": 9}, "baseline=9 is not a system; give 0 to 3"),
     ({"baseline": 0, "perquery": True}, "baseline compares means"),
     ({"round": {"NRG@10": 1}, "perquery": True}, "round by measure"),
     ({"round": "2"}, "round should be an integer"),
@@ -360,12 +353,6 @@ def test_a_pipeline_that_returns_no_frame(batch_size) -> None:
     assert errors[0] == errors[1]
 
 
-def test_one_system_alone_draws_the_contexts_warning() -> None:
-    with pytest.warns(UserWarning, match="holds no run but 'one'"):
-        table = CAMPAIGN.relative([NRG @ 10, nDCG @ 10], {"one": CAMPAIGN.frames["one"]})
-    assert np.isclose(table["NRG@10"][0], table["nDCG@10"][0], atol=1e-12)
-
-
 def test_every_parameter_of_the_host_is_named() -> None:
     """With the same default, so that editors complete it; the first has another name here."""
     ours, theirs = (inspect.signature(f).parameters for f in (pt.relative.Experiment, pt.Experiment))
@@ -376,12 +363,6 @@ def test_every_parameter_of_the_host_is_named() -> None:
     assert {name: default for name, default in named.items() if name not in own} == host
     documented = inspect.getdoc(pt.relative.Experiment) or ""
     assert all(f"    {name}: " in documented for name in own)
-
-
-def test_a_parameter_that_nobody_has() -> None:
-    for measures in ([NRG @ 10], [nDCG @ 10]):
-        with pytest.raises(TypeError, match="baselin"):
-            CAMPAIGN.relative(measures, baselin=0)
 
 
 def test_of_a_dict_the_keys_are_the_names() -> None:
@@ -426,8 +407,7 @@ PIPELINES = {name: Given(frame) for name, frame in FRAMES.items()}
     [({}, P @ 2), *((o, NRG @ 2) for o in ({"batch_size": 5}, TREE, {"filter_by_topics": False}))],
 )
 def test_no_result_for_a_topic_is_an_answer(options: dict[str, Any], measure: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RelativeWarning)
+    with warnings.catch_warnings(action="error", category=RelativeWarning):
         pt.relative.Experiment(PIPELINES, topics_of(*TWELVE), QRELS, [measure], **options)
         context = RunContext.from_pipelines(PIPELINES, topics_of(*TWELVE))
         compare(context, QRELS, [measure], test="sign")

@@ -94,10 +94,8 @@ def test_tables_of_pt_relative_have_pyterriers_column_names() -> None:
 
 
 def test_tables_of_an_answer_have_pyterriers_column_names() -> None:
-    context, few = (
-        RunContext(CAMPAIGN.frames, grades=(-1, 2)),
-        CAMPAIGN.qrels[::8],
-    )  # so that some are to be judged
+    context = RunContext(CAMPAIGN.frames, grades=(-1, 2))
+    few = CAMPAIGN.qrels[::8]
     theirs, ours = (
         where.worth(context, few, "one", margin=0.05, missing="zero")
         for where in (pt.relative, ir_measures_relative)

@@ -165,12 +165,11 @@ import sys, warnings, ir_measures
 class Other(ir_measures.Measure):
     __name__ = NAME = "MED"
 ir_measures.measures.register(Other())
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     {imported}
 said = [w for w in caught if "MED" in str(w.message)]
 assert len(said) == 1, caught
-assert said[0].category.__name__ == "RelativeWarning" and (said[0].filename, said[0].lineno) == ("<string>", 8), said[0]
+assert said[0].category.__name__ == "RelativeWarning" and (said[0].filename, said[0].lineno) == ("<string>", 7), said[0]
 import ir_measures_relative as package
 assert type(ir_measures.parse_measure("MED")) is Other
 assert type(ir_measures.parse_measure("NRG@10")) is type(package.NRG)
@@ -223,16 +222,14 @@ import warnings, ir_measures
 class Other(ir_measures.Provider):
     NAME = "relative"
 other = ir_measures.providers.register(Other())
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     import ir_measures_relative as package
 print(len(caught), ir_measures.providers.registry["relative"] is other, package.relative in ir_measures.DefaultPipeline.providers)
 from ir_measures_relative.measures.measure import RelativeMeasure, register
 class New(RelativeMeasure):
     __name__ = NAME = "New"
     RELATIVE_TO = "chance"
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
+with warnings.catch_warnings(record=True, action="always") as caught:
     register(New(), aliases=["Newer", "AP", "Newest"])
 print(*(type(ir_measures.parse_measure(n)).__name__ for n in ("New", "Newer", "AP", "Newest")), len(caught))
 """
@@ -270,3 +267,14 @@ ir_measures_relative_plugin.relative, ir_measures_relative.relative
 print([m for m in {heavy} if m in sys.modules])
 """
     assert run(program, flags=("-W", "error::UserWarning"))[0] == "[]\n"
+
+
+@pytest.mark.host_strings
+def test_the_command_of_ir_measures_does_not_load_plug_ins(tmp_path: Path) -> None:
+    """As the pages say, which are to be changed where this fails."""
+    (tmp_path / "qrels").write_text("1 0 A 1\n", encoding="utf-8")
+    (tmp_path / "run").write_text("1 Q0 A 1 1.0 run\n", encoding="utf-8")
+    command = [sys.executable, "-m", "ir_measures", "qrels", "run", "nDCG_UE@10"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    assert done.returncode != 0
+    assert "unknown measure: nDCG_UE@10" in done.stdout + done.stderr

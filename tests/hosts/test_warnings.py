@@ -45,8 +45,7 @@ def once(caught: list[warnings.WarningMessage], filename: str = __file__) -> Non
 
 @pytest.fixture
 def caught():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         # ir_measures' own measure strings, from Python 3.12 on
         warnings.filterwarnings("ignore", category=DeprecationWarning, module="ir_measures[.]util")
         yield caught
@@ -116,8 +115,7 @@ def test_a_thread(caught) -> None:
 
 
 def test_a_line_that_runs_often_warns_once() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
+    with warnings.catch_warnings(record=True, action="default") as caught:
         for _ in range(3):
             with RunContext(AN_EMPTY_PRIOR):
                 ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], QRELS, RUN)  # here

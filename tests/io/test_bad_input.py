@@ -106,8 +106,7 @@ def test_contradicting_labels_warn_and_the_last_counts() -> None:
             value = (NRG @ 10).calc_aggregate(labels, run)
         assert value == pytest.approx((nDCG @ 10).calc_aggregate(labels, run), abs=1e-12)
         same = pd.concat([labels.iloc[1:], labels.iloc[1:]])
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
+        with warnings.catch_warnings(action="error"):
             assert (NRG @ 10).calc_aggregate(same, run) == pytest.approx(1.0)
 
 
@@ -116,14 +115,10 @@ BAD_MEASURES = {
     "NRG(base='P')": r"NRG\(base='P'\) needs a cutoff: write NRG\(base='P'\)@10",
     "NRG(bass='P')@10": "NRG has no parameter 'bass'; did you mean 'base'",
     "NRG(base='RBP',p=1)": "p=1 is not allowed; it must be a number between 0 and 1",
-    "NRG(p=0.5)@10": "p goes with base 'RBP', not 'nDCG'",
     "NRG(prior='')@10": "prior='' is not allowed; it must be names or globs",
-    "NRG@0": "cutoff=0 is not allowed; it must be a whole number of at least 1",
     "NRG@2.5": "cutoff=2.5 is not allowed",
     "P_Rareness": r"P_Rareness needs cutoff, a whole number of at least 1 and below 2\^31: write P_Rareness@10",
-    "UniqueRel(rel=0)@10": "rel=0 is not allowed; it must be a whole number of at least 1",
     "P_Rareness(alpha=1.5,bounded=True)@10": "alpha=1.5 is not allowed with bounded=True; it must be a number from 0",
-    "AP_Rareness(base='P')@10": "AP_Rareness has no parameter 'base'",
 }
 
 
@@ -166,14 +161,6 @@ def test_bad_run_names() -> None:
         RunContext({}).evaluating("x"),
     ):
         pass
-
-
-def test_unknown_prior_lists_the_known_ones() -> None:
-    with (
-        RunContext({"BM25": RUN, "ANCE": RUN}),
-        pytest.raises(ValueError, match=r"'SPLADE\*' fits no run .*\['BM25', 'ANCE'\]"),
-    ):
-        (NRG(prior="ANCE,SPLADE*") @ 10).calc_aggregate(QRELS, {"301": {"d1": 1.0}})
 
 
 TREC_NAMES = {
@@ -282,9 +269,8 @@ def test_a_prior_for_other_topics_draws_a_warning() -> None:
     # the judged query of this batch is not the prior's, but it is one of the campaign's
     with (
         RunContext({"a": {"300": {"d1": 1.0}}, "b": {"300": {"d1": 1.0}, "301": {"d1": 1.0}}}),
-        warnings.catch_warnings(),
+        warnings.catch_warnings(action="error"),
     ):
-        warnings.simplefilter("error")
         (NRG @ 10).calc_aggregate(QRELS, RUN)
 
 

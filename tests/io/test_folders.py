@@ -150,8 +150,7 @@ def test_judgments_in_a_folder_of_runs_are_refused_by_name(kind: str, tmp_path: 
 )
 def test_a_run_of_whole_numbers_wins(name: str, text: str, is_unclear: bool, tmp_path: Path) -> None:
     written(tmp_path, {name: text, "other.json": as_json(OTHER)})
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         assert len(names(tmp_path)) == 2
     assert [
         re.search(rf"{name} may be judgments.*read as runs", str(w.message)) is not None for w in caught

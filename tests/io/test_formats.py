@@ -3,7 +3,6 @@
 import json
 import shutil
 import subprocess
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +10,18 @@ import numpy as np
 import pytest
 from tools.pages import PAGE, PLACE, block, filled
 
-import read_back
 from command_line import here
-from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative import RunContext
 from ir_measures_relative.formats.content import Content, scores_in_order
 from ir_measures_relative.formats.foreign_files import formats
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.io.trec_files import read_trec_runs
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
+from read_back import labels, rankings
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 
 
 def expected(name: str, kind: Kind) -> dict[str, list[str]]:
@@ -30,18 +30,6 @@ def expected(name: str, kind: Kind) -> dict[str, list[str]]:
     if not kind.ordered:
         run = read_trec_runs(trec_run(name), "x")[0].to_dict()
     return {q: list(docs)[: kind.depth] for q, docs in run.items()}
-
-
-def rankings(path: Any) -> dict[str, list[str]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RelativeWarning)
-        return read_back.rankings(path)
-
-
-def labels(path: Any) -> dict[str, dict[str, int]]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RelativeWarning)
-        return read_back.labels(path)
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -198,7 +186,6 @@ BROKEN = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*documents that answers cite")
 @pytest.mark.parametrize("case", BROKEN)
 def test_what_is_broken_is_refused_in_words(case: str, tmp_path: Path) -> None:
     content, message = BROKEN[case]

@@ -167,10 +167,8 @@ def test_same_run_as_a_dict(make: Any) -> None:
 def test_same_judgments_as_a_dict(make: Any) -> None:
     for seed in range(5):
         rows = campaign(seed, grades=True)
-        found, expected = (
-            make_judgments(qrels_columns(make(rows, 3))),
-            make_judgments(qrels_columns(as_dict(rows))),
-        )
+        found = make_judgments(qrels_columns(make(rows, 3)))
+        expected = make_judgments(qrels_columns(as_dict(rows)))
         as_set = [
             {
                 (j.query_ids[q], d, g)

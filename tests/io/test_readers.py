@@ -86,8 +86,7 @@ LABELS = (
 
 def rankings(path: Path) -> dict[str, list[str]]:
     """The documents of each query that has some."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RelativeWarning)
+    with warnings.catch_warnings(action="ignore", category=RelativeWarning):
         read = read_run(path).to_dict()
     return {query: list(docs) for query, docs in read.items() if docs}
 

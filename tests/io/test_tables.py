@@ -285,8 +285,7 @@ def outcome(data: bytes, folder: Path) -> tuple[Any, list[str]]:
     """The rows that are read, or the error; and the warnings."""
     path = folder / "plain"
     path.write_bytes(data)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         try:
             run = RunContext.from_files(folder).runs
             result: Any = {name: (run[name].tag, run[name].as_given()) for name in run}

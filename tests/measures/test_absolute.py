@@ -154,10 +154,7 @@ def test_what_takes_the_process_down_is_refused(door: str) -> None:
     DOORS[door]("ERR@10", {"1": {"a": 4, "b": 2}})
 
 
-def test_it_names_the_measure_that_fails_and_not_those_beside_it() -> None:
-    context = RunContext({"r": {"1": {"a": 1.0}}})
-    with pytest.raises(ValueError, match=r"cannot compute ERR@10 here \(its script failed"):
-        context.evaluate({"1": {"a": 5}}, ["P@5", "ERR@10", "nDCG@10"])
+def test_gdeval_takes_numbers_as_query_ids() -> None:
     with pytest.raises(ValueError, match="numbers as query ids"):
         RunContext({"r": {"q": {"a": 1.0}}}).evaluate({"q": {"a": 1}}, ["ERR@10"])
 
@@ -231,9 +228,7 @@ def test_labels_below_0_alone() -> None:
 
 
 def test_a_part_of_the_measures() -> None:
-    runs, qrels = (
-        {"one": {"1": {"a": 2.0, "b": 1.0}}, "two": {"1": {"c": 2.0, "b": 1.0}}},
-        {"1": {"b": 2, "c": 1}},
-    )
+    runs = {"one": {"1": {"a": 2.0, "b": 1.0}}, "two": {"1": {"c": 2.0, "b": 1.0}}}
+    qrels = {"1": {"b": 2, "c": 1}}
     for measures in ([R @ 1], [nDCG @ 2, ir_measures.SetP, ir_measures.NumRet]):
         check_by_pytrec_eval(runs, qrels, measures)

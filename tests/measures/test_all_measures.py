@@ -240,8 +240,7 @@ def test_a_reference_scored_against_itself(name: str, run: Run, other: Run, labe
     assume_common(run, labels)
     context = RunContext({"ref": run, "other": other, "third": {}}, reference="ref")
     measures = [e for e in TELL_ALIKE if name == e.NAME]
-    with context.evaluating("ref"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with context.evaluating("ref"), warnings.catch_warnings(action="ignore", category=UserWarning):
         values = list(ir_measures.iter_calc(measures, labels, run))
     same = 1.0 if measures[0].SIMILARITY else 0.0
     assert {m.value for m in values} == {same}

@@ -192,8 +192,7 @@ def test_unique_documents_of_grade_1_are_told_of_once() -> None:
         r"UniqueRel@3 counts each label from rel=1 on alike.* labels up to 2 \(50% of those from 1 on are 1\)",
         str(caught[0].message),
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with warnings.catch_warnings(action="error"):
         for rel in (1, 2):
             RunContext(runs).evaluate(qrels, [UniqueRel(rel=rel) @ 3])
         RunContext(runs).evaluate({"q": {"A": 1, "B": 1, "C": 0}}, [UniqueRel @ 3])
@@ -255,8 +254,7 @@ def test_explain_shows_the_residual_chance_of_each_document(
 ) -> None:
     for other in (run, *context.values()):
         assume_common(other, labels)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         table = explain(RunContext(context), run, labels, NRG(base="ERR") @ k)
     for row in table.itertuples():
         priors = [ranking(prior, row.query_id) for prior in context.values()]

@@ -315,8 +315,7 @@ def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
 
 def warned(qrels: Any, *measures: Any, run: Any = None, **context: Any) -> list[str]:
     run = run or {q: in_order(docs) for q, docs in qrels.items()}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings(record=True, action="always") as caught:
         RunContext({"one": run, "two": run}, **context).evaluate(qrels, list(measures))
     return [str(w.message) for w in caught if w.category is RelativeWarning]
 

@@ -36,23 +36,6 @@ def sum_precision_difference(
     return (sum_precision(cut_y, labels) - sum_precision(cut_z, labels)) / normalizer
 
 
-def err(positions: Sequence[int], grades: Sequence[int], cutoff: int, max_grade: int) -> float:
-    """ERR@cutoff as gdeval computes it."""
-    grade_at = {p: g for p, g in zip(positions, grades, strict=True) if 0 < p <= cutoff}
-    score, reached = 0.0, 1.0
-    for position in sorted(grade_at):
-        stop = (2 ** grade_at[position] - 1) / 2**max_grade
-        score += reached * stop / position
-        reached *= 1 - stop
-    return score
-
-
-def err_difference(
-    y: Sequence[int], z: Sequence[int], grades: Sequence[int], cutoff: int, max_grade: int
-) -> float:
-    return err(y, grades, cutoff, max_grade) - err(z, grades, cutoff, max_grade)
-
-
 def labelings(labels: Sequence[int], choices: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """All ways to put one of `choices` in the place of every open label."""
     yield from product(*(choices if label == OPEN else [label] for label in labels))

@@ -242,11 +242,6 @@ def test_any_campaign(runs: dict[str, Run], labels: Labels, names: set[str], cho
         assert np.allclose(found, expected[name], rtol=0, atol=1e-12, equal_nan=True), name
 
 
-def test_no_query_in_common() -> None:
-    with pytest.raises(ValueError, match="has no query in common with the qrels"):
-        data(RunContext(RUNS), {"other": {"a": 1}}, ["nDCG@2"])
-
-
 @examples(30)
 @given(st.lists(st.text(min_size=1, max_size=100) | st.sampled_from([*NAMES, "\udcff half"]), unique=True))
 def test_addresses_are_unique_and_plain(ids: list[str]) -> None:

@@ -152,10 +152,8 @@ def test_strict_bounds_of_values_without_open_documents_are_the_same() -> None:
         values = random_values(rng)
         if values.ndim == 3:
             continue
-        found, strict = (
-            option_bounds(values, ENDS),
-            option_bounds(values[:, None] - values, ENDS, strictly=True),
-        )
+        found = option_bounds(values, ENDS)
+        strict = option_bounds(values[:, None] - values, ENDS, strictly=True)
         assert found is not None and strict is not None
         assert strict.regret == pytest.approx(found.regret) and strict.gain == pytest.approx(found.gain)
 
