@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ from scipy.stats import kendalltau
 
 from drawn_tables import intervals, matrix_of_verdicts
 from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
-from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.bounding import judge_next, llm_judge
 from ir_measures_relative.bounding.verdicts import name_order
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
@@ -216,9 +217,8 @@ def calibration(
     for title, shallow, revealed, these in pools:
         truth = fresh(context).evaluate(revealed, measures).set_index("name")
         for spread in spreads:
-            found = verdicts(
-                fresh(context), shallow, measures, relevance_model="pool", samples=200, log_odds_sd=spread
-            )
+            with mock.patch.object(llm_judge, "shift_sd", lambda *_, spread=spread, **__: spread):
+                found = verdicts(fresh(context), shallow, measures, relevance_model="pool", samples=200)
             asked = found["name"].isin(these) | found["other"].isin(these)
             for measure, part in found[asked & (found["settled"] == "undecided")].groupby("measure"):
                 means = truth[measure]

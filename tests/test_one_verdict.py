@@ -28,6 +28,7 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
+from ir_measures_relative.decisions.answer import junit_report
 from ir_measures_relative.demo.__main__ import main as write_campaign
 
 ABSOLUTE, RELATIVE = "nDCG@10", "NRG(norm='ideal')@10"
@@ -142,7 +143,7 @@ def test_what_decides_contradicts_nothing(said: dict[str, Any], folder: Path) ->
         # And the same verdict in every form.
         whole = worth(context, qrels, a, [b])
         assert json.loads(whole.to_json())["verdict"] == whole.verdict
-        junit = whole.to_junit()
+        junit = junit_report({"decision": whole})
         assert ('failures="1"' in junit) == (whole.outcome == "keep")
         assert ('skipped="1"' in junit) == (whole.outcome == "open")
     assert verdicts_seen == {"open", True, False}

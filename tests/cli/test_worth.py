@@ -12,6 +12,7 @@ from candidates import write_candidates
 from command_line import QRELS, RUNS, error, run, write_run
 from ir_measures_relative import RunContext, worth
 from ir_measures_relative.cli.output import wrap
+from ir_measures_relative.decisions.answer import junit_report
 
 TO = ("--to", "runs")
 BY = ("--by", "P@5")
@@ -178,7 +179,7 @@ def test_no_line_starts_with_a_per_cent_sign() -> None:
 def test_names_that_no_xml_can_hold() -> None:
     runs = {name: RUNS["A"] for name in ("x", HOSTILE[3])}
     answer = worth(RunContext(runs, grades=(0, 2)), QRELS, HOSTILE[3])
-    found = ElementTree.fromstring(answer.to_junit(HOSTILE[3]))
+    found = ElementTree.fromstring(junit_report({HOSTILE[3]: answer}))
     assert b"\\ud800z" in ElementTree.tostring(found)
 
 

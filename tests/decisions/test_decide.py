@@ -14,6 +14,7 @@ from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import Combination, RegretTest
+from ir_measures_relative.decisions.answer import junit_report
 from ir_measures_relative.decisions.options import Option, OptionLists, check_deciding_measure
 from ir_measures_relative.decisions.values import OptionValues
 from oracles.option_lists import combined
@@ -428,10 +429,10 @@ def test_a_decision_in_every_format() -> None:
     assert "<b>" in answer._repr_html_() and "<table" in answer._repr_html_()
     assert str(answer).startswith(answer.answer) and "**" not in answer.plain_text
     assert str(answer).index("option ") < str(answer).index("New documents")
-    case = ElementTree.fromstring(answer.to_junit("good"))
+    case = ElementTree.fromstring(junit_report({"good": answer}))
     assert case.attrib["failures"] == "0"
     kept = worth(CONTEXT, QRELS, "bad", "good", by="P@3")
-    assert ElementTree.fromstring(kept.to_junit()).attrib["failures"] == "1"
+    assert ElementTree.fromstring(junit_report({"decision": kept})).attrib["failures"] == "1"
     with pytest.raises(TypeError, match="compare its verdict"):
         bool(kept)
 

@@ -300,7 +300,7 @@ def test_refused(searches: Any, message: str) -> None:
 
 
 def test_a_margin_is_no_less_than_0() -> None:
-    with pytest.raises(ValueError, match="margin=-1 is not allowed; give a number from 0 on"):
+    with pytest.raises(ValueError, match="margin=-1 is not allowed; it must be a number from 0 up"):
         trajectory({"q": [["a"]]}, {"q": {"a": 1}}, margin=-1)
 
 

@@ -104,16 +104,13 @@ class Imputation:
         """Whether the language model labelled less than half of the unjudged documents."""
         return self.n_labelled < _FEW_LABELLED * self.n_unjudged
 
-    def draw(
-        self, labelings: Labelings, samples: int, seed: int, sd: float | None = None
-    ) -> Iterator[FloatArray]:
+    def draw(self, labelings: Labelings, samples: int, seed: int) -> Iterator[FloatArray]:
         """Yield values of runs under drawn grades, in batches of the shape (runs, labelings, topics).
 
         Args:
             labelings: the runs to value, and their unjudged documents; of the same collection, but perhaps others.
             samples: how many labelings.
             seed: of the random numbers.
-            sd: of the shift that the documents of a run have in common; by default as measured.
         """
         random = np.random.default_rng(seed)
         opened = labelings.docs.select(labelings.open)
@@ -126,7 +123,7 @@ class Imputation:
             size = min(_BATCH, samples - start)
             grade = np.zeros((size, len(opened)), dtype=np.int64)
             grade[:, opened.exists] = draw_grades(
-                logits, self.model.levels, retrieved, self.model.sd if sd is None else sd, size, random
+                logits, self.model.levels, retrieved, self.model.sd, size, random
             )
             step = max(1, _GAINS_AT_ONCE // max(len(labelings.docs), 1))
             parts = [labelings.values(grade[at : at + step]) for at in range(0, size, step)]

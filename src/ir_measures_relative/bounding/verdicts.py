@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arguments import check_count, is_number
+from ..arguments import check_count, check_names
 from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import param_value
@@ -48,7 +48,6 @@ def verdicts(
     llm_judgments: Qrels | None = None,
     samples: int = 1000,
     seed: int = 0,
-    log_odds_sd: float | None = None,
     time_limit: float | None = None,
     missing: str | None = None,
 ) -> pd.DataFrame:
@@ -69,8 +68,6 @@ def verdicts(
             are used only if they help on the documents that people judged too; a warning says if not.
         samples: number of labelings drawn for it.
         seed: the random seed.
-        log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: of
-            ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
         missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
@@ -111,10 +108,6 @@ def verdicts(
     llm = read_llm_judgments(llm_judgments, collection.documents)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if log_odds_sd is not None and (not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100):
-        raise ValueError(
-            f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
-        )
     a, b = run_pairs(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
@@ -141,7 +134,7 @@ def verdicts(
         settled = name_order(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
-            drawn = _draw(labelings, llm, samples, seed, log_odds_sd)
+            drawn = _draw(labelings, llm, samples, seed)
             table["probability"] = np.select(
                 [settled == word for word in ("above", "below", "equal")],
                 [1.0, 0.0, 0.5],
@@ -151,13 +144,7 @@ def verdicts(
     return note_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
 
 
-def _draw(
-    labelings: Labelings,
-    llm: Judgments | None,
-    samples: int,
-    seed: int,
-    sd: float | None,
-) -> Iterator[FloatArray]:
+def _draw(labelings: Labelings, llm: Judgments | None, samples: int, seed: int) -> Iterator[FloatArray]:
     """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
     imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
@@ -168,7 +155,7 @@ def _draw(
         )
     if about_judge and (not imputation.model.uses_judge or imputation.about_scale or imputation.covers_few):
         warn(about_judge, labelings.runs[0].collection.context)
-    return imputation.draw(labelings, samples, seed, sd)
+    return imputation.draw(labelings, samples, seed)
 
 
 def run_pairs(context: RunContext) -> tuple[IntArray, IntArray]:
@@ -341,10 +328,6 @@ def _named_pair(context: RunContext, between: object) -> tuple[IntArray, IntArra
     names = context.names
     if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
         raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
-    unknown = [name for name in between if name not in names]
-    if unknown:
-        raise ValueError(
-            f"between names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
-        )
+    check_names("between", between, names)
     a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
     return a, b

@@ -151,10 +151,6 @@ class Decision:
             parts.append(f"<details>\n<summary>{name}</summary>\n\n{_as_markdown(table)}\n\n</details>")
         return "\n\n".join(parts)
 
-    def to_junit(self, name: str = "decision") -> str:
-        """Return one test case: it fails where the option in use stays, and is skipped where the verdict is open."""
-        return junit_report({name: self})
-
 
 # ---- tables and sentences on the lists of options
 
@@ -357,7 +353,7 @@ def _as_markdown(table: pd.DataFrame) -> str:
 
 
 def junit_report(decisions: Mapping[str, Decision]) -> str:
-    """Return the test case of each decision, as :meth:`Decision.to_junit` does."""
+    """Return a test case for each decision: it fails where the option in use stays, and is skipped where it is open."""
     outcomes = [decision.outcome for decision in decisions.values()]
     counts = {"tests": len(outcomes), "failures": outcomes.count("keep"), "skipped": outcomes.count("open")}
     counted = {key: str(count) for key, count in (counts | {"errors": 0}).items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -236,11 +237,12 @@ def _tabulate(comparison: _Comparison, result: Corrected, confidence: float) -> 
     # The value of a pairwise measure is a difference itself.
     farthest = high if is_pairwise(measure) else high - low
     ends = (np.clip(end, -farthest, farthest) for end in (result.lower, result.upper))
+    to_mean = np.mean if is_summed(measure) else partial(aggregate, measure)
     rows = []
     for i, (p, p_corrected, lower, upper) in enumerate(zip(result.p, result.p_corrected, *ends, strict=True)):
         differences, n = pairs.differences[i, defined[i]], int(n_topics[i])
         first, second = (values[i, defined[i]] for values in (comparison.first, comparison.second))
-        mean, other_mean = (_aggregate(measure, values) if n else np.nan for values in (first, second))
+        mean, other_mean = (to_mean(values) if n else np.nan for values in (first, second))
         row: dict[str, Any] = dict(zip(("name", "other"), comparison.names[i], strict=True))
         row |= {"measure": str(measure), "mean": mean, "other_mean": other_mean, "difference": np.nan}
         row |= {"ci_lower": lower, "ci_upper": upper, "test": comparison.test}
@@ -359,8 +361,3 @@ def tabulate_mean_intervals(
     below, above = (np.transpose([margins[name][side] for name in names]).reshape(-1) for side in (0, 1))
     rows = {"name": means["name"].repeat(len(names)).tolist(), "measure": names * len(means)}
     return pd.DataFrame(rows | {"mean": mean, "ci_lower": mean - below, "ci_upper": mean + above})
-
-
-def _aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """Return the mean of some values, also for a measure that ir_measures would sum."""
-    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)

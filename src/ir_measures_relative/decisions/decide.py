@@ -161,17 +161,19 @@ class Rulings(NamedTuple, Generic[T]):
 def rule_by_labels(
     scored: ScoredOptions,
     rule: Callable[[FloatArray], T],
-    rule_strictly: Callable[[], T],
-    is_open: Callable[[T], bool],
+    strict: T | None,
+    strict_decides: bool,
 ) -> Rulings[T]:
-    """Apply a rule to the values by the judgments as they are, at their extremes, and by the labels of the verdict.
+    """Apply a rule to the values by the judgments as they are, and by the labels of the verdict.
+
+    ``strict`` is the result at the extremes, and ``strict_decides`` says whether that is a verdict.
 
     Raises:
         ValueError: labels that there are none of.
     """
     scores, terms = scored.scores, scored.terms
-    as_judged, strict = rule(scores.judged), rule_strictly() if scores.why_not_bounded is None else None
-    labels, why_no_model = _choose_labels(scores, terms.labels, strict is not None and not is_open(strict))
+    as_judged = rule(scores.judged)
+    labels, why_no_model = _choose_labels(scores, terms.labels, strict_decides)
     ruling = strict if labels == "strict" and strict is not None else as_judged
     if labels == "imputed":
         scored = replace(scored, values=scores.imputed(terms.test.samples, terms.test.seed))
@@ -319,17 +321,14 @@ def compare_options(
     """Compare options by the rule on regret, and score further lists beside them, as :func:`score_options` does."""
     scored = score_options(collection, options, terms, further, candidate)
     n, sizes, scores = len(options), [len(option.runs) for option in options], scored.scores
-    largest: FloatArray = np.empty((0, 0, collection.documents.n_queries))
-    if scores.why_not_bounded is None:
-        largest = scores.largest_differences(n)
 
-    def rule(bounds: OptionBounds | None) -> Ruling:
+    def rule(values: FloatArray, strictly: bool = False) -> Ruling:
+        bounds = terms.bound(values[:n], strictly)
         return Ruling(bounds, decide_by(bounds, sizes, terms.margin))
 
-    rulings = rule_by_labels(
-        scored,
-        lambda values: rule(terms.bound(values[:n])),
-        lambda: rule(terms.bound(largest, strictly=True)),
-        lambda ruling: ruling.outcome.verdict == OPEN,
-    )
+    strict, largest = None, np.empty((0, 0, collection.documents.n_queries))
+    if scores.why_not_bounded is None:
+        largest = scores.largest_differences(n)
+        strict = rule(largest, strictly=True)
+    rulings = rule_by_labels(scored, rule, strict, strict is not None and strict.outcome.verdict != OPEN)
     return Comparison(rulings.scored, rulings, largest)

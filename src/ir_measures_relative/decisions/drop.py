@@ -79,20 +79,16 @@ def drop(
     if len(names) > 2:
         options += [Option(f"only {name}", (name,)) for name in names]
     scored = score_options(collection, options, terms)
-    extremes = np.empty((2, 0, collection.documents.n_queries))
+    strict, extremes = None, np.empty((2, 0, collection.documents.n_queries))
     if scored.scores.why_not_bounded is None:
         removed = range(1, len(options))
         extremes = scored.scores.extreme_differences([0] * len(removed), removed)
+        strict = _bound_losses(extremes[0], extremes[1], names, terms)
 
     def rule(values: FloatArray) -> _Losses:
         return _bound_losses(values[0] - values[1:], values[0] - values[1:], names, terms)
 
-    rulings = rule_by_labels(
-        scored,
-        rule,
-        lambda: _bound_losses(extremes[0], extremes[1], names, terms),
-        lambda losses: losses.verdict == UNDECIDED,
-    )
+    rulings = rule_by_labels(scored, rule, strict, strict is not None and strict.verdict != UNDECIDED)
     return _answer(rulings, extremes, escaped(note))
 
 

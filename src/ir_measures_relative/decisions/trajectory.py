@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arguments import check_choice, check_count
+from ..arguments import check_amount, check_choice, check_count
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..formats.searches import read_searches
@@ -89,9 +89,9 @@ def trajectory(
         check_choice("labels", labels, ("judged", "strict"))
     if k is not None:
         check_count("k", k, 1)
-    for name, amount in (("margin", margin), ("pays", 0.0 if pays is None else pays)):
-        if not (isinstance(amount, (int, float)) and 0 <= amount < np.inf):
-            raise ValueError(f"{name}={amount!r} is not allowed; give a number from 0 on")
+    check_amount("margin", margin)
+    if pays is not None:
+        check_amount("pays", pays)
     shown = _arrange(read_searches(searches), qrels, k, dict(topic or {}))
     measure = NRG(norm="ideal") if k is None else NRG(norm="ideal") @ k
     cells = _score_cells(shown, measure)

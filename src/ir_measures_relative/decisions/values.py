@@ -138,9 +138,6 @@ class OptionValues:
 
     @cached_property
     def _no_model(self) -> _NoModel:
-        return self._memoize("why no model", self._find_why_no_model)
-
-    def _find_why_no_model(self) -> _NoModel:
         runs = len(self._collection.names)
         if isinstance(self._labelings, str) or needs_subtopics(self.by):
             return _NoModel(f"No relevance model imputes judgments for {self.by}")
