@@ -46,7 +46,6 @@ relative: RelativeProvider = registered_provider()
 # The modules that add to each registry; they are imported on first use.
 _fill(
     {
-        "bounds": [".bounding.ue"],
         "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
         "descriptions of contexts": [
             ".formats.fingerprint",

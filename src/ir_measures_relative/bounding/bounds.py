@@ -1,6 +1,6 @@
 """Bounds: the worst and the best value that each run could have if the unjudged documents were judged.
 
-They derive from the form of a measure (:class:`.FormLabelings`); other measures are in :data:`.BOUNDS`, or have none.
+They derive from the form of a measure (:class:`.FormLabelings`); of other measures, UE has bounds of its own.
 """
 
 from __future__ import annotations
@@ -16,18 +16,20 @@ from ..arguments import check_count
 from ..context.checks import check_evaluated, check_runs
 from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, param_value, parse_measures
+from ..context.measure_strings import is_relative, parse_measures
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
 from ..measures.bases.base import BASES
+from ..measures.ue import _UE
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from .ap import PrecisionLabelings
 from .forms import CascadeLabelings, LargestLabelings, SumLabelings, measure_rule
 from .intervals import Interval, TimeLimit
-from .labelings import BOUNDS, Labelings, NotBoundedError
+from .labelings import Labelings, NotBoundedError
+from .ue import above_chance_class
 
 
 def bounds(
@@ -140,8 +142,6 @@ def judged_values(
     provider: Any = ir_measures.providers.registry["pytrec_eval"]
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
-        if param_value(measure, "judged_only", False):  # it would count open documents as judged
-            labelings = make_labelings(measure, runs, closed=True)
         values = labelings.judged_values()
         if values is not None:
             return values
@@ -171,7 +171,6 @@ def make_labelings(
     measure: ir_measures.Measure,
     runs: Sequence[Evaluated],
     unretrieved_relevant: int | None = None,
-    closed: bool = False,
 ) -> Labelings:
     """Return the labelings of a measure on these runs; with strict bounds where it has some.
 
@@ -179,7 +178,6 @@ def make_labelings(
         measure: any measure that looks at judgments.
         runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`bounds`.
-        closed: whether to assume that no document is open.
 
     Raises:
         ValueError: a measure without judgments, or whose parameters do not go together here.
@@ -188,10 +186,9 @@ def make_labelings(
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
     if getattr(measure, "JUDGMENTS", "needed") == "ignored":
         raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
-    arguments = measure, runs, unretrieved_relevant, closed
-    for measure_class in type(measure).__mro__:
-        if measure_class in BOUNDS:
-            return BOUNDS[measure_class](*arguments)
+    arguments = measure, runs, unretrieved_relevant
+    if isinstance(measure, _UE):
+        return above_chance_class(measure)(*arguments)
     if not (measure.has_form if is_relative(measure) else measure.NAME in BASES):
         return Labelings(*arguments)
     return _BY_COMBINATION[measure_rule(measure).combine](*arguments)

@@ -49,10 +49,8 @@ def measure_rule(measure: Measure) -> Rule:
 class FormLabelings(Labelings):
     """Labelings of a measure with a form: bounds of one run are exact; subclasses bound the difference of two runs."""
 
-    def __init__(
-        self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
-    ) -> None:
-        super().__init__(measure, runs, unretrieved_relevant, closed)
+    def __init__(self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None) -> None:
+        super().__init__(measure, runs, unretrieved_relevant)
         self.by_ideal = isinstance(self.rule.over, Ideal)
         if self.why_not_bounded is not None:
             return
@@ -81,11 +79,14 @@ class FormLabelings(Labelings):
     @cached_property
     def forms(self) -> list[Form]:
         """The form of every run; all have the same items."""
+        return self._make_forms(self.runs)
+
+    def _make_forms(self, runs: Sequence[Evaluated]) -> list[Form]:
         if is_relative(self.measure) and self.measure.has_form:
-            return [self.measure.form(run) for run in self.runs]
-        docs = self.runs[0].documents_for(self.gain)
+            return [self.measure.form(run) for run in runs]
+        docs = runs[0].documents_for(self.gain)
         ones = np.ones(len(docs))
-        return [Form(docs, run.positions(docs, self.look), self.rule, ones) for run in self.runs]
+        return [Form(docs, run.positions(docs, self.look), self.rule, ones) for run in runs]
 
     @property
     def why_not_bounded(self) -> str | None:
@@ -152,8 +153,8 @@ class FormLabelings(Labelings):
     # ---- values and bounds
 
     def judged_values(self) -> FloatArray:
-        gain = self.judged_gain
-        return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
+        forms = self._make_forms(self.as_judged)
+        return np.array([ratio(form.joined(form.gain), form.over(form.gain)) for form in forms])
 
     def values(self, grade: IntArray) -> FloatArray:
         return self._values_by_gain(self.rule.gain(grade))

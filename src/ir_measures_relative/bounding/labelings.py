@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -18,7 +18,6 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
-from ..data.registry import Registry
 from ..measures.bases.gains import Gain, Relevant, Satisfying
 from ..messages import warn
 from .intervals import Interval, TimeLimit
@@ -48,17 +47,13 @@ class Labelings:
         measure: the measure.
         runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`.bounds`.
-        closed: whether to assume that no document is open.
     """
 
-    def __init__(
-        self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
-    ) -> None:
+    def __init__(self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None) -> None:
         self.measure, self.as_judged = measure, runs
         self._judged_collection = collection = runs[0].collection
         rel = param_value(measure, "rel")
-        beyond = collection.grades_known and rel is not None and rel > collection.grades[1]
-        self._nothing_open = closed or beyond
+        self._nothing_open = collection.grades_known and rel is not None and rel > collection.grades[1]
         self.cutoff: int | None = (
             measure.look.depth if is_relative(measure) else param_value(measure, "cutoff")
         )
@@ -116,7 +111,7 @@ class Labelings:
         return f"{self.measure} has no strict bounds"
 
     def judged_values(self) -> FloatArray | None:
-        """Return the value of every run where no open document gains, shape (runs, queries); None if unknown."""
+        """Return the value of every run as judged, shape (runs, queries); None if unknown."""
         return None
 
     def values(self, grade: IntArray) -> FloatArray:
@@ -252,10 +247,6 @@ def with_grades(collection: Collection, grade: IntArray) -> Collection:
     # A memo of its own, since grades are drawn by the thousand.
     memo = Memo(len(collection.runs), len(documents), parent=collection.memo)
     return replace(collection, documents=documents, judgments=Judgments.of(documents), memo=memo)
-
-
-#: By the class of a measure, a function that makes its :class:`Labelings`, if it has strict bounds without a form.
-BOUNDS: Registry[type[Measure], Callable[..., Labelings]] = Registry("bounds")
 
 
 @dataclass(frozen=True)

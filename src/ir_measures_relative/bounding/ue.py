@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from ir_measures import Measure
 
 from ..data.arrays import FloatArray, IntArray, ratio, sum_by_query
 from ..measures.bases.ap import expected_precision_sum
 from ..measures.bases.base import partial_sums
 from ..measures.bases.gains import discount
 from ..measures.form import Rule
-from ..measures.ue import _UE, Normalizers, normalize
+from ..measures.measure import RelativeMeasure
+from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from .ap import PrecisionLabelings
 from .forms import FormLabelings, SumLabelings
 from .intervals import Interval, TimeLimit
-from .labelings import BOUNDS, Labelings
+from .labelings import Labelings
 from .level_sums import LevelSums, sum_largest
 
 
@@ -154,9 +153,9 @@ class _NotBounded(Labelings):
         return f"{self.measure} has no strict bounds; version=1 or 2 of nDCG and AP has, with pool='judged' or 'corpus'"
 
 
-@BOUNDS.register(_UE)
-def _make_labelings(measure: Measure, *arguments: Any) -> Labelings:
-    base, versions = measure.base_name, (1, 2)
-    if base not in ("AP", "nDCG") or measure.get("version") not in versions or measure.get("pool") == "run":
-        return _NotBounded(measure, *arguments)
-    return (PrecisionsAboveChance if base == "AP" else GainsAboveChance)(measure, *arguments)
+def above_chance_class(measure: RelativeMeasure) -> type[Labelings]:
+    """Return the class of labelings of a measure of UE."""
+    versions = (1, 2)
+    if measure.get("version") not in versions or measure.get("pool") == "run":
+        return _NotBounded
+    return {"AP": PrecisionsAboveChance, "nDCG": GainsAboveChance}.get(measure.base_name, _NotBounded)

@@ -123,6 +123,14 @@ class Votes(NamedTuple):
     below: FloatArray  #: each run's vote for its first document below the depth, shape (topics, runs)
     goes_on: BoolArray  #: whether a run has a document there
 
+    def scores(self, runs: Iterable[int]) -> tuple[FloatArray, BoolArray]:
+        """Return the fused score of each document by the votes of some runs, and whether one of them has it."""
+        total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
+        for row, vote in (self.by_run[run] for run in runs):
+            total[row] += vote
+            holders[row] += 1
+        return self.fusion.combine(total, holders), holders > 0
+
     def suffice(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
         """Return whether these votes settle the fused lists: no document below the depth can reach a ``last`` score.
 
@@ -173,14 +181,9 @@ def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
 def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Rankings:
     """Return the fusion of some runs of a context, as a run of the judged queries."""
     votes = votes_to(view, fusion, fusion.depth)
-    total, holders = np.zeros(len(votes.docs)), np.zeros(len(votes.docs), dtype=np.int64)
-    for row, vote in (votes.by_run[run] for run in runs):
-        total[row] += vote
-        holders[row] += 1
-    retrieved = np.flatnonzero(holders)
-    score = fusion.combine(total[retrieved], holders[retrieved])
-    query_ids = votes.docs.query_ids[votes.docs.query[retrieved]]
-    return Rankings(query_ids, votes.docs.ids.take(retrieved), score, name="the fused run")
+    score, is_retrieved = votes.scores(runs)
+    docs = votes.docs.select(is_retrieved)
+    return Rankings(docs.query_ids[docs.query], docs.ids, score[is_retrieved], name="the fused run")
 
 
 def list_cutoff(measure: ir_measures.Measure) -> int | None:

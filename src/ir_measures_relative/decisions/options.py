@@ -299,12 +299,8 @@ class OptionLists:
     def _fuse_runs(self, runs: Sequence[int], fusion: Fusion) -> TopicRows | None:
         """Return the fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
         length, votes = self.length, votes_to(self.collection, fusion, self._depth)
-        total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
-        for row, vote in (votes.by_run[run] for run in runs):
-            total[row] += vote
-            holders[row] += 1
-        score = fusion.combine(total, holders).astype(np.float32)
-        score[holders == 0] = -1.0
+        fused, is_retrieved = votes.scores(runs)
+        score = np.where(is_retrieved, fused.astype(np.float32), np.float32(-1.0))
         result, last = [], np.full(self.docs.n_queries, -1.0)
         for topic, (start, end) in enumerate(itertools.pairwise(self.docs.starts.tolist())):
             scores = score[start:end]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import ir_measures
@@ -34,13 +35,6 @@ class CoverageFunction:
     best: bool = False
     #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
     query: IntArray | None = None
-
-    def cover(self, runs: Iterable[int]) -> FloatArray:
-        """Return how far a group covers each item."""
-        covered: FloatArray = np.zeros(len(self.weight))
-        for run in runs:
-            covered = self.extend(covered, run)
-        return covered
 
     def extend(self, covered: FloatArray, run: int) -> FloatArray:
         """Return how far a group covers each item with one more run."""
@@ -157,7 +151,7 @@ def _bound_values(coverage: CoverageFunction | None, chosen: Sequence[int]) -> t
     values, bound = np.full(n, np.nan), np.full(n, np.nan)
     if coverage is None:
         return values, bound
-    groups = [coverage.cover(chosen[:size]) for size in range(n + 1)]
+    groups = list(itertools.accumulate(chosen, coverage.extend, initial=np.zeros(len(coverage.weight))))
     values[:] = [coverage.value(group) for group in groups[1:]]
     if coverage.query is None:
         largest_gains = (np.cumsum(-np.sort(-coverage.gains(group))[:n]) for group in groups)
