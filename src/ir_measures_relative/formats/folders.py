@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..io.files import is_picture, read_bytes
+from ..io.files import read_bytes
 from ..io.trec_columns import starts_as_trec
 from ..messages import few
+from .foreign_files import is_picture
 
 # The endings of pages about runs, such as ``README.md`` and TIRA's ``retrieval-ir-metadata.yml``.
 _PAGES = (".md", ".rst", ".html", ".htm", ".yml", ".yaml")

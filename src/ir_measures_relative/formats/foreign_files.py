@@ -1,19 +1,24 @@
 """Files in formats other than TREC's: the format of a file, and its runs or judgments.
 
-Files of measures, such as trec_eval's output, and pickles are recognized to be rejected.
+Packed files, pictures, files of measures, such as trec_eval's output, and pickles are recognized to be rejected.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import zlib
 from functools import cache
 from itertools import islice, pairwise
+from typing import Any
 
 import numpy as np
 
+from ..data.arrays import object_array
 from ..io.frames import is_frame
+from ..io.qrels import QrelsColumns, columns_of, whole_numbers
 from ..io.readers import FILES, FileContent, RawData, RunColumns
-from ..messages import brief
+from ..messages import brief, few_quoted, is_missing, warn
 from .content import FORMATS, Content, Format, Parts, add_formats, has_known_columns
 
 _MEASURE = re.compile(
@@ -37,13 +42,15 @@ def formats() -> tuple[Format, ...]:
 @FILES.register("formats")
 def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
     """Read a file; return None where it is in no format other than TREC's."""
+    _check_kind(data, source)
     content = Content(data, source)
     file_format = detect_format(content)
     if file_format is None:
         return None
     parts = _read_parts(content, file_format, as_run=as_run)
     if not as_run:
-        return FileContent([_select_part(parts, part, source, "judgments")])
+        raw = _select_part(parts, part, source, "judgments")
+        return FileContent([raw._replace(content=_with_labels(columns_of(raw, source), source))])
     if part is not None or file_format.one_run:
         parts = {"": _select_part(parts, part, source, "run")}
     runs = list(parts.values())
@@ -137,7 +144,89 @@ def _select_part(parts: Parts, part: str | None, source: str, kind: str) -> RawD
     )
 
 
+def _with_labels(columns: QrelsColumns, source: str) -> QrelsColumns:
+    """Return the judgments that have a label, with whole numbers as labels; a string in a file may be one."""
+    if columns.relevance.dtype.kind in "ib":
+        return columns
+    labels = object_array(map(_as_number, columns.relevance))
+    is_judged = np.array([label is not None for label in labels], dtype=bool)
+    judged = columns._replace(relevance=labels).select(is_judged)
+    queries = columns.ids()[0]
+    # Other ids than strings are rejected later.
+    if not is_judged.all() and columns.queries is None and all(isinstance(query, str) for query in queries):
+        judged_queries = set(judged.ids()[0])
+        if lost := [query for query in dict.fromkeys(queries) if query not in judged_queries]:
+            warn(
+                f"{source}: no document of {few_quoted(map(str, lost))} has a label, so these topics are not scored"
+            )
+    return judged._replace(relevance=whole_numbers(judged, source))
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{0,30})?")
+
+
+def _as_number(label: Any) -> Any:
+    """Return the number in a string; None for a blank or missing label."""
+    if isinstance(label, str):
+        text = label.strip(" \t\r\n")
+        return None if not text else float(text) if _NUMBER.fullmatch(text) else label
+    return None if is_missing(label) or label != label else label
+
+
 # ---- files that are rejected
+
+# The first bytes of files that are not read, what to call them, and what to do.
+_UNREADABLE = {
+    b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
+    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz (ranx: save as .json)"),
+    b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
+    b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
+    b"\xff\xfe\0\0": ("text in UTF-32", "convert it to UTF-8"),
+    b"\0\0\xfe\xff": ("text in UTF-32", "convert it to UTF-8"),
+    b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
+    b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
+}
+
+# The first bytes of pictures.
+_PICTURES = {
+    "PNG": rb"\x89PNG\r\n\x1a\n",
+    "JPEG": rb"\xff\xd8\xff",
+    "GIF": rb"GIF8[79]a",
+    "TIFF": rb"II\*\x00|MM\x00\*",
+    "WebP": rb"RIFF....WEBP",
+    "AVIF": rb"....ftypavi[fs]",
+    "PDF": rb"%PDF-",
+    "PostScript": rb"%!PS",
+    "PGF": rb"%% Creator: Matplotlib, PGF",
+    "SVG": rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg|<svg)",
+}
+_HEAD = 2048  # bytes that tell the format of a picture
+
+
+def _check_kind(data: bytes, source: str) -> None:
+    """Raise ValueError for a packed file, text that is not in UTF-8, or a picture."""
+    for start, (name, remedy) in _UNREADABLE.items():
+        if data.startswith(start):
+            raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
+    if picture := _picture_format(data[:_HEAD]):
+        raise ValueError(f"{source} is a picture ({picture}); give a text file")
+
+
+def is_picture(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file is a picture, by its content."""
+    with open(path, "rb") as file:
+        return _picture_format(file.read(_HEAD)) is not None
+
+
+def _picture_format(start: bytes) -> str | None:
+    """Return the format of the picture that starts with these bytes; None for another file."""
+    if start.startswith(b"\x1f\x8b"):  # .svgz
+        try:
+            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
+        except zlib.error:
+            return None
+    return next((name for name, head in _PICTURES.items() if re.match(head, start, re.DOTALL)), None)
 
 
 def is_measure_name(name: str) -> bool:

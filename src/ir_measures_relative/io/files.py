@@ -1,4 +1,4 @@
-"""The content of files, unpacked up to a limit that no run reaches, and the kinds of files that are rejected."""
+"""The content of files, unpacked up to a limit that no run reaches."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-_GZIP = b"\x1f\x8b"  # the first bytes of a gzip file
-
 #: Every file may unpack to this many bytes, and to this many times its own size.
 LEAST, TIMES = 2**26, 200
 #: The environment variable that sets another limit, in bytes.
@@ -24,34 +22,6 @@ MAX_UNPACKED = "IR_MEASURES_RELATIVE_MAX_UNPACKED"
 _MAX_LINE = 1 << 20  # bytes of a line of text
 _MAX_BLANK = 1 << 22  # blank lines, each of which takes some 36 bytes of memory
 _PIECE = 1 << 16  # bytes to unpack at a time, so that memory is used again
-
-# The first bytes of files that are not read, what to call them, and what to do.
-_UNREADABLE = {
-    b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
-    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz (ranx: save as .json)"),
-    b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
-    b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
-    b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
-    b"\xff\xfe\0\0": ("text in UTF-32", "convert it to UTF-8"),
-    b"\0\0\xfe\xff": ("text in UTF-32", "convert it to UTF-8"),
-    b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
-    b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
-}
-
-# The first bytes of pictures.
-_PICTURES = {
-    "PNG": rb"\x89PNG\r\n\x1a\n",
-    "JPEG": rb"\xff\xd8\xff",
-    "GIF": rb"GIF8[79]a",
-    "TIFF": rb"II\*\x00|MM\x00\*",
-    "WebP": rb"RIFF....WEBP",
-    "AVIF": rb"....ftypavi[fs]",
-    "PDF": rb"%PDF-",
-    "PostScript": rb"%!PS",
-    "PGF": rb"%% Creator: Matplotlib, PGF",
-    "SVG": rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg|<svg)",
-}
-_HEAD = 2048  # bytes that tell the format of a picture
 
 
 def split_part(path: str | os.PathLike[str]) -> tuple[str, str | None]:
@@ -81,11 +51,6 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         if error.filename is None and error.strerror:  # it could be opened
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
-    for start, (name, remedy) in _UNREADABLE.items():
-        if data.startswith(start):
-            raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
-    if picture := _picture_format(data[:_HEAD]):
-        raise ValueError(f"{source} is a picture ({picture}); give a text file")
     return data.removeprefix(b"\xef\xbb\xbf")  # a byte order mark
 
 
@@ -157,7 +122,7 @@ def _read_gzip(data: bytes, limit: int) -> bytes:
 
 # The first bytes of packed files, the ending of their names, and what unpacks them up to a limit.
 _PACKED: tuple[tuple[bytes, str, Callable[[bytes, int], bytes]], ...] = (
-    (_GZIP, ".gz", _read_gzip),
+    (b"\x1f\x8b", ".gz", _read_gzip),
     (b"BZh", ".bz2", partial(_read, bz2.BZ2File)),
     (b"\xfd7zXZ\x00", ".xz", partial(_read, lzma.LZMAFile)),
 )
@@ -179,19 +144,3 @@ def too_large_error(source: str, kind: str, size: int, limit: int) -> ValueError
         f"{source}: {kind}, of {size:,} bytes, unpacks to more than {limit:,}, as no run does, and is not read; if it "
         f"is meant, set {MAX_UNPACKED} in the environment to the number of bytes that it may have"
     )
-
-
-def _picture_format(start: bytes) -> str | None:
-    """Return the format of the picture that starts with these bytes; None for another file."""
-    if start.startswith(_GZIP):  # .svgz
-        try:
-            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
-        except zlib.error:
-            return None
-    return next((name for name, head in _PICTURES.items() if re.match(head, start, re.DOTALL)), None)
-
-
-def is_picture(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a picture, by its content."""
-    with open(path, "rb") as file:
-        return _picture_format(file.read(_HEAD)) is not None

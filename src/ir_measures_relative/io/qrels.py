@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,7 +14,7 @@ from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object
 from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
 from ..data.rankings import query_blocks
-from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_id, warn
+from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import fetch_qrels, is_dataset, load_dataset
 from .files import read_bytes, split_part
 from .frames import find_columns, id_column, is_frame
@@ -98,15 +97,11 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         qrels = qrels.get_qrels()
     if isinstance(qrels, Iterator):
         qrels = list(qrels)
-    if is_frame(qrels):
-        return _from_frame(RawData(qrels), "the qrels")
-    raw = read_object(qrels, "the qrels", as_run=False)
-    if raw is not None and is_frame(raw.content):
-        return _from_frame(raw, "the qrels")
+    raw = RawData(qrels) if is_frame(qrels) else read_object(qrels, "the qrels", as_run=False)
+    if raw is None and isinstance(qrels, Mapping):
+        raw = RawData(qrels)
     if raw is not None:
-        qrels = raw.content
-    if isinstance(qrels, Mapping):
-        return _from_dict(qrels, "the qrels")
+        return columns_of(raw, "the qrels")
     aspects = None
     try:
         records = list(QrelsConverter(qrels).as_namedtuple_iter())
@@ -134,6 +129,11 @@ def _dataset_for(qrels: Any) -> Any:
         return load_dataset(qrels)
     except ValueError as error:
         raise FileNotFoundError(f"the qrels {qrels!r}: no such file, and {error}") from None
+
+
+def columns_of(raw: RawData, source: str) -> QrelsColumns:
+    """Return the columns of judgments in a frame or a dict."""
+    return _from_frame(raw, source) if is_frame(raw.content) else _from_dict(raw.content, source)
 
 
 def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
@@ -178,7 +178,7 @@ def _from_frame(raw: RawData, source: str) -> QrelsColumns:
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsColumns:
-    """Read a file of judgments; a label that is a string becomes a number, and without one a document is unjudged."""
+    """Read a file of judgments, in TREC's format or another."""
     from .trec_columns import starts_as_trec  # not needed for frames and dicts
     from .trec_files import read_trec_qrels
 
@@ -192,43 +192,12 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsColumns:
     if content is None:
         queries, iterations, docs, grades = read_trec_qrels(data, source)
         return QrelsColumns(queries, docs, grades, named_aspects(iterations))
-    [raw] = content.parts
-    columns = _from_frame(raw, source) if is_frame(raw.content) else _from_dict(raw.content, source)
-    return _with_labels(columns, source)
-
-
-def _with_labels(columns: QrelsColumns, source: str) -> QrelsColumns:
-    """Return the judgments that have a label, with whole numbers as labels."""
-    if columns.relevance.dtype.kind in "ib":
-        return columns
-    labels = object_array(map(_as_number, columns.relevance))
-    is_judged = np.array([label is not None for label in labels], dtype=bool)
-    judged = columns._replace(relevance=labels).select(is_judged)
-    queries = columns.ids()[0]
-    # Other ids than strings are rejected later.
-    if not is_judged.all() and columns.queries is None and all(isinstance(query, str) for query in queries):
-        judged_queries = set(judged.ids()[0])
-        if lost := [query for query in dict.fromkeys(queries) if query not in judged_queries]:
-            warn(
-                f"{source}: no document of {few_quoted(map(str, lost))} has a label, so these topics are not scored"
-            )
-    return judged._replace(relevance=_whole_numbers(judged, source))
-
-
-_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{0,30})?")
-
-
-def _as_number(label: Any) -> Any:
-    """Return the number in a string; None for a blank or missing label."""
-    if isinstance(label, str):
-        text = label.strip(" \t\r\n")
-        return None if not text else float(text) if _NUMBER.fullmatch(text) else label
-    return None if is_missing(label) or label != label else label
+    return content.parts[0].content
 
 
 def make_judgments(columns: QrelsColumns, source: str = "the qrels") -> Judgments:
     """Return the judgments; of a pair that is judged twice the last label counts, with a warning about the source."""
-    grade = _whole_numbers(columns, source)
+    grade = whole_numbers(columns, source)
     starts, heads = query_blocks(columns.query_ids, source, "the run")
     queries = heads if columns.queries is None else columns.queries
     for query_id in queries if columns.queries is not None else ():
@@ -259,7 +228,8 @@ def _as_ids(doc_ids: Ids | ObjectArray, source: str) -> Ids:
 _LARGEST = 2**31
 
 
-def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
+def whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
+    """Return the labels as whole numbers; ValueError for one that is none."""
     relevance = columns.relevance
     is_whole = relevance.dtype.kind in "ib"
     if is_whole and (

@@ -23,7 +23,7 @@ class RunColumns(NamedTuple):
 class RawData(NamedTuple):
     """A run or judgments in a form that the core reads."""
 
-    content: Any  #: a DataFrame, a dict of dict, or RunColumns
+    content: Any  #: a DataFrame, a dict of dict, RunColumns, or of the judgments in a file QrelsColumns
     tag: str | None = None  #: the run's own name
     kind: str = "DataFrame"  #: the kind of table, for messages
     columns: tuple[str, ...] = ()  #: all columns of a table, of which a DataFrame may hold only those needed
