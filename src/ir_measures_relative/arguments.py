@@ -25,12 +25,6 @@ def check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not allowed; it must be a whole number {which}")
 
 
-def check_amount(name: str, value: Any) -> None:
-    """Raise ValueError unless a value is a finite number of at least 0, such as a cost."""
-    if not is_number(value) or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
-
-
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Raise ValueError unless a value is one of the allowed words."""
     if not isinstance(value, str) or value not in allowed:
@@ -39,15 +33,10 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
         )
 
 
-def check_share(name: str, value: Any, example: str = "0.05") -> None:
-    """Raise ValueError unless a value is between 0 and 1."""
-    if not is_number(value) or not 0 < value < 1:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be between 0 and 1, such as {example}")
-
-
 def check_confidence(value: Any) -> None:
     """Raise ValueError unless a value is the confidence of an interval."""
-    check_share("confidence", value, "0.95")
+    if not is_number(value) or not 0 < value < 1:
+        raise ValueError(f"confidence={value!r} is not allowed; it must be between 0 and 1, such as 0.95")
 
 
 def check_run_names(names: Iterable[Any]) -> None:

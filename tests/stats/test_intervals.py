@@ -8,7 +8,6 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from ir_measures_relative.context.measure_strings import value_range
 from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,
@@ -16,6 +15,7 @@ from ir_measures_relative.stats.intervals import (
     student_interval,
     topic_counts,
     topics_to_settle,
+    value_range,
 )
 from ir_measures_relative.stats.regret import cautious_upper_end
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
-from ir_measures.measures.base import SumAgg
 
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.rankings import Rankings
@@ -72,11 +71,6 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
     for value in values[~np.isnan(values)].tolist():
         aggregator.add(value)
     return aggregator.result()
-
-
-def is_summed(measure: ir_measures.Measure) -> bool:
-    """Return whether ir_measures adds up the queries' values, as for NumRet and other counts."""
-    return isinstance(measure.aggregator(), SumAgg)
 
 
 def topic_shares(values: FloatArray) -> FloatArray:

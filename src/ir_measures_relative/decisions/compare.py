@@ -10,15 +10,16 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 import pandas as pd
+from ir_measures.measures.base import SumAgg
 from tqdm import tqdm
 
 from ..bounding.verdicts import unjudged_shares
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
 from ..context.duplicates import deepest_cutoff, find_duplicates, why_incomparable
-from ..context.evaluate import aggregate, describe_dominant_topics, is_summed, score_runs
+from ..context.evaluate import aggregate, describe_dominant_topics, score_runs
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, param_value, parse_measures, value_range
+from ..context.measure_strings import is_relative, param_value, parse_measures
 from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.priors import FixedPriors, Policy, PriorPolicy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
@@ -28,7 +29,13 @@ from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import counted, few_quoted, kind_of, warn
 from ..stats.families import MAX_T, Corrected, Family
-from ..stats.intervals import effect_interval, mean_and_error, means_and_margins, topics_to_settle
+from ..stats.intervals import (
+    effect_interval,
+    mean_and_error,
+    means_and_margins,
+    topics_to_settle,
+    value_range,
+)
 from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
 
 _COUNTS = ("wins", "ties", "losses")
@@ -237,7 +244,7 @@ def _tabulate(comparison: _Comparison, result: Corrected, confidence: float) -> 
     # The value of a pairwise measure is a difference itself.
     farthest = high if is_pairwise(measure) else high - low
     ends = (np.clip(end, -farthest, farthest) for end in (result.lower, result.upper))
-    to_mean = np.mean if is_summed(measure) else partial(aggregate, measure)
+    to_mean = np.mean if _is_summed(measure) else partial(aggregate, measure)
     rows = []
     for i, (p, p_corrected, lower, upper) in enumerate(zip(result.p, result.p_corrected, *ends, strict=True)):
         differences, n = pairs.differences[i, defined[i]], int(n_topics[i])
@@ -353,7 +360,7 @@ def tabulate_mean_intervals(
     values: pd.DataFrame, measures: Sequence[ir_measures.Measure], confidence: float = 0.95
 ) -> pd.DataFrame:
     """Return the table of :func:`mean_intervals` from the long table of values by topic."""
-    if summed := [str(measure) for measure in measures if is_summed(measure)]:
+    if summed := [str(measure) for measure in measures if _is_summed(measure)]:
         raise ValueError(f"{summed[0]} is a sum over topics, and no mean that has an interval; leave it out")
     means, margins = means_and_margins(values, *measures, confidence=confidence)
     names = list(map(str, measures))
@@ -361,3 +368,8 @@ def tabulate_mean_intervals(
     below, above = (np.transpose([margins[name][side] for name in names]).reshape(-1) for side in (0, 1))
     rows = {"name": means["name"].repeat(len(names)).tolist(), "measure": names * len(means)}
     return pd.DataFrame(rows | {"mean": mean, "ci_lower": mean - below, "ci_upper": mean + above})
+
+
+def _is_summed(measure: ir_measures.Measure) -> bool:
+    """Return whether ir_measures adds up the queries' values, as for NumRet and other counts."""
+    return isinstance(measure.aggregator(), SumAgg)

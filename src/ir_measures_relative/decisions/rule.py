@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ..arguments import check_amount, check_choice, check_confidence, check_count
+from ..arguments import check_choice, check_confidence, check_count, is_number
 from ..bounding.intervals import TimeLimit
-from ..context.measure_strings import value_range
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
+from ..stats.intervals import value_range
 from ..stats.regret import OptionBounds, option_bounds, upper_bounds
 from ..tolerances import ROUNDED
 from .options import Combination, check_deciding_measure
@@ -114,7 +114,8 @@ def read_terms(
             f"{measure} does not lie between 0 and 1; set margin=, the smallest difference that matters"
         )
     margin = DEFAULT_MARGIN if margin is None else margin
-    check_amount("margin", margin)
+    if not is_number(margin) or not 0 <= margin < math.inf:
+        raise ValueError(f"margin={margin!r} is not allowed; it must be a number from 0 up")
     if margin >= high - low:
         raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
     if labels is not None:
