@@ -25,7 +25,7 @@ from ir_measures_relative import (
     select_complementary,
     verdicts,
 )
-from ir_measures_relative.context.evaluate import Scores, describe_dominant_topics, topic_shares
+from ir_measures_relative.context.evaluate import Scores, describe_dominant_topics
 from ir_measures_relative.data.arrays import object_array
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
@@ -190,13 +190,6 @@ def scores(values: Any, measure: Any = UniqueRel @ 2) -> Scores:
     return Scores(names, [measure], object_array(queries), values[:, None, :])
 
 
-def test_shares() -> None:
-    shares = topic_shares(np.array([[1.0, 3.0], [0.0, 0.0]]))
-    assert shares[0].tolist() == [0.25, 0.75] and np.isnan(shares[1]).all()
-    for odd in (-1.0, np.nan):
-        assert np.isnan(topic_shares(np.array([[1.0, 3.0], [1.0, odd]]))).all()
-
-
 @pytest.mark.parametrize(
     ("values", "measure", "said"),
     [
@@ -205,6 +198,7 @@ def test_shares() -> None:
         ([[9] + [1] * 8], UniqueRel @ 2, None),  # nine topics
         ([[9] + [1] * 9], P @ 10, None),  # not relative
         ([[9] + [1] * 9, [-0.1] * 10], rrLP, None),  # no share of what can be below 0
+        ([[9] + [1] * 8 + [np.nan]], NRG @ 10, None),
         ([[0] * 10], NRG @ 10, None),
         ([[4] + [0] * 9, [2] * 10], UniqueRel @ 2, None),  # hardly adds anything
         ([[5] + [0] * 9, [2] * 10], UniqueRel @ 2, r"100 % of the mean UniqueRel@2 of 'r0'"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..data.arrays import FloatArray, ObjectArray, object_array
+from ..data.arrays import FloatArray, ObjectArray, object_array, ratio
 from ..data.rankings import Rankings
 from ..messages import progress
 from ..tolerances import ROUNDED
@@ -73,18 +73,9 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
     return aggregator.result()
 
 
-def topic_shares(values: FloatArray) -> FloatArray:
-    """Return each topic's share of the mean of each run, shape (runs, topics); NaN where there are no shares."""
-    if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
-        return np.full(values.shape, np.nan)
-    positive = np.maximum(values, 0)
-    total = positive.sum(axis=1, keepdims=True)
-    return np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
-
-
-#: A topic dominates a mean if it supplies more than this share, where there are enough topics,
-LARGE_SHARE, FEWEST_TOPICS = 0.25, 10
-#: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
+# A topic dominates a mean if it supplies more than this share, where there are enough topics,
+_LARGE_SHARE, _FEWEST_TOPICS = 0.25, 10
+# and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
 
 
@@ -93,34 +84,36 @@ def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | No
 
     It is None for absolute measures, measures with a value below 0, and runs that add next to nothing.
     """
-    runs, _, topics = scores.values.shape
-    if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
-        return [None] * runs
     values = scores.values[:, measure]
-    means = values.mean(axis=1)
+    has_shares = values.min(initial=0) >= -ROUNDED * values.max(initial=0)  # not where a value is NaN
+    if not (is_relative(scores.measures[measure]) and values.shape[1] >= _FEWEST_TOPICS and has_shares):
+        return [None] * len(values)
+    means, positive = values.mean(axis=1), np.maximum(values, 0)
     counts = means >= _SMALLEST_MEAN * means.max()
-    shares = np.nan_to_num(topic_shares(values)) * counts[:, None]
+    shares = ratio(positive, positive.sum(axis=1, keepdims=True)) * counts[:, None]
     return [
-        (float(row[topic]), str(scores.query_ids[topic])) if row[topic] > LARGE_SHARE else None
+        (float(row[topic]), str(scores.query_ids[topic])) if row[topic] > _LARGE_SHARE else None
         for row, topic in zip(shares, shares.argmax(axis=1), strict=True)
     ]
 
 
 def describe_dominant_topics(scores: Scores) -> str | None:
     """Return a message if one topic supplies more than a quarter of the mean of a relative measure, else None."""
-    largest, affected = (0.0, ""), []
+    dominant, affected = [], []
     for j, measure in enumerate(scores.measures):
-        topics = dict(zip(scores.names, dominant_topics(scores, j), strict=True))
-        dominant = [(*topic, name) for name, topic in topics.items() if topic is not None]
-        if dominant:
-            share, topic, name = max(dominant, key=lambda entry: entry[0])
+        topics = dominant_topics(scores, j)
+        found = [
+            (*topic, name) for name, topic in zip(scores.names, topics, strict=True) if topic is not None
+        ]
+        if found:
+            share, topic, name = max(found, key=lambda entry: entry[0])
             mean = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
-            largest = max(largest, (share, f"{100 * share:.0f} % of {mean} comes from topic {topic!r} alone"))
-            affected.append(f"{len(dominant)} of {len(topics)} runs by {measure}")
+            dominant.append((share, f"{100 * share:.0f} % of {mean} comes from topic {topic!r} alone"))
+            affected.append(f"{len(found)} of {len(topics)} runs by {measure}")
     if not affected:
         return None
     return (
-        f"{largest[1]}; one topic supplies more than a quarter of the mean of {', '.join(affected)}; "
+        f"{max(dominant)[1]}; one topic supplies more than a quarter of the mean of {', '.join(affected)}; "
         "look at the values by topic"
     )
 

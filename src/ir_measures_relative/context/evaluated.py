@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -19,14 +19,6 @@ from .collection import Collection
 from .memo import Memo
 from .priors import finder_for_new_runs
 from .tops import Look, Top
-
-
-class HasGains(Protocol):
-    """The part of :class:`.Gain` that an evaluated run needs."""
-
-    @property
-    def pays_below_1(self) -> bool:
-        """Whether a grade below 1 may gain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +69,8 @@ class Evaluated:
         memo = Memo(parent=self.memo) if is_new else collection.memo
         return replace(self, collection=collection, memo=memo)
 
-    def documents_for(self, gain: HasGains) -> Documents:
-        """Return the documents that may gain: unjudged ones and those of a grade above 0, or all."""
+    def documents_for(self, gain: Any) -> Documents:
+        """Return the documents that may gain by a :class:`.Gain`: unjudged ones and those graded above 0, or all."""
         docs = self.collection.documents
         return docs if gain.pays_below_1 else docs.may_gain
 
@@ -131,25 +123,16 @@ class Evaluated:
 
     def reference(self, ref: str | None = None) -> Rankings:
         """Return the reference run: ``ref``, else the context's, else the only other run."""
-        collection = self.collection
-        name = collection.reference if ref is None else ref
+        names, name = self.collection.names, self.collection.reference if ref is None else ref
         if name is None:
-            name = self._only_other()
-        if name not in collection.runs:
-            raise ValueError(
-                f"ref={name!r} is not a run of the context; its runs are {few_quoted(collection.names)}"
-            )
-        return collection.runs[name]
-
-    def _only_other(self) -> str:
-        names = self.collection.names
-        if not names:
-            raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
-        candidates = [n for n in names if n != self.name]
-        if len(candidates) != 1:
-            evaluated = f", and {self.name!r} is evaluated" if self.name else ""
-            raise ValueError(
-                f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
-                "reference=name, in RunContext or pt.relative.Experiment, or ref='name' in the measure"
-            )
-        return candidates[0]
+            others = [other for other in names if other != self.name]
+            if len(others) != 1:
+                evaluated = f", and {self.name!r} is evaluated" if self.name else ""
+                raise ValueError(
+                    f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
+                    "reference=name, in RunContext or pt.relative.Experiment, or ref='name' in the measure"
+                )
+            name = others[0]
+        if name not in self.collection.runs:
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {few_quoted(names)}")
+        return self.collection.runs[name]
