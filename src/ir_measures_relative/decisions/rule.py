@@ -114,8 +114,7 @@ def read_terms(
             f"{measure} does not lie between 0 and 1; set margin=, the smallest difference that matters"
         )
     margin = DEFAULT_MARGIN if margin is None else margin
-    if not is_number(margin) or not 0 <= margin < math.inf:
-        raise ValueError(f"margin={margin!r} is not allowed; it must be a number from 0 up")
+    check_amount("margin", margin)
     if margin >= high - low:
         raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
     if labels is not None:
@@ -124,6 +123,12 @@ def read_terms(
         raise ValueError(f"groups={groups!r} must be a dict from query id to group")
     reranker, limit = combine.read_reranker(context), TimeLimit(test.time_limit)
     return Terms(measure, margin, labels, combine, reranker, test, groups, limit, llm_judgments)
+
+
+def check_amount(name: str, value: Any) -> None:
+    """Raise ValueError unless a value is a finite number of at least 0, such as a cost."""
+    if not is_number(value) or not 0 <= value < math.inf:
+        raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
 
 
 # ---- the rule

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..arguments import check_amount, check_choice, check_count
+from ..arguments import check_choice, check_count
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..formats.searches import read_searches
@@ -18,7 +18,7 @@ from ..io.qrels import Qrels, make_judgments, qrels_columns
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, few, first_ids, warn
 from ..stats.intervals import FEWEST_DIFFERING, topic_counts
-from .rule import number
+from .rule import check_amount, number
 from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost, read_deeper
 
 # The confidence of an interval.
