@@ -2,6 +2,8 @@
 
 import gzip
 import itertools
+from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from ir_measures import RR, ScoredDoc
 
 from drawn import examples
 from ir_measures_relative.data.arrays import order_by_score
+from ir_measures_relative.data.rankings import hold_same_rows
 from ir_measures_relative.io.runs import read_run
 from oracles.rankings import trec_order
 from random_campaigns import cutoffs, runs
@@ -100,3 +103,33 @@ def test_rows_are_ordered_as_by_two_keys(rows: list[tuple[int, float]]) -> None:
     group = np.array([g for g, _ in rows], dtype=np.int64)
     score = np.array([s for _, s in rows], dtype=np.float32)
     assert order_by_score(group, score).tolist() == np.lexsort((-score, group)).tolist()
+
+
+NEEDS_PYARROW = pytest.mark.skipif(not find_spec("pyarrow"), reason="pyarrow is not installed")
+SCORES = {"q1": {"a": 3.0, "b": 4.0}, "q2": {"c": 1.0}}
+ROWS = [("q1", "b", 4.0), ("q1", "a", 3.0), ("q2", "c", 1.0)]
+
+
+def frame_of(rows: list[tuple[Any, ...]], dtype: Any = object) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    return frame.astype({"query_id": dtype, "doc_id": dtype})
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (SCORES, True),
+        (frame_of(ROWS), True),
+        pytest.param("pyarrow", True, marks=NEEDS_PYARROW),
+        ({**SCORES, "q2": {"d": 1.0}}, False),
+        ({**SCORES, "q2": {"c": 2.0}}, False),
+        ({**SCORES, "q3": {"c": 1.0}}, False),
+        ({"q1": SCORES["q1"], "q3": SCORES["q2"]}, False),
+        ({**SCORES, "q2": {pd.NA: 1.0}}, False),
+    ],
+)
+def test_runs_hold_the_same_rows(other: Any, same: bool) -> None:
+    other = frame_of(ROWS, "string[pyarrow]") if isinstance(other, str) else other
+    run = read_run(SCORES)
+    assert hold_same_rows(run, read_run(other)) is same
+    assert hold_same_rows(read_run(other), run) is same

@@ -326,6 +326,21 @@ def hashed_parts(run: Rankings) -> Iterator[tuple[Rankings, Ids, WordArray]]:
     run._checked = True
 
 
+def hold_same_rows(a: Rankings, b: Rankings) -> bool:
+    """Return whether two runs have the same rows in the same order, which shows quickly that they rank alike."""
+    columns = ((a.starts, b.starts), (a._scores, b._scores), (a.query_ids, b.query_ids))
+    if not all(np.array_equal(*pair) for pair in columns):
+        return False
+    a_docs, b_docs = (run._doc_ids if run._order is None else run._doc_ids.take(run._order) for run in (a, b))
+    if isinstance(a_docs, Ids) or isinstance(b_docs, Ids):
+        rows = np.arange(len(a))
+        return bool(a.ids_at(slice(None)).equal(rows, b.ids_at(slice(None)), rows).all())
+    try:
+        return np.array_equal(a_docs, b_docs)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        return False
+
+
 def has_many_ties(run: Rankings) -> bool:
     """Return whether most first documents tie, so that the ranks given, otherwise ignored, may order them."""
     _, tied = ties_in_top(run)
