@@ -38,6 +38,11 @@ def random_pair(
     return y, z, np.where(rng.random(documents) < share_open, -1, judged)
 
 
+def cut(cutoff: int, *rankings: np.ndarray) -> list[np.ndarray]:
+    """The positions in the tops of rankings."""
+    return [np.where(positions <= cutoff, positions, 0) for positions in rankings]
+
+
 def near_copy(rng: np.random.Generator, documents: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A ranking, the same with some neighbours swapped, and most documents open."""
     y = np.arange(1, documents + 1)
@@ -80,6 +85,7 @@ def check_sum_precision(
 ) -> None:
     best = float(largest_sum_precision_difference(y, z, label, int(cutoff), norm, int(other_relevant)))
     arguments = {"cutoff": cutoff, "norm": norm, "other_relevant": other_relevant}
+    y, z = cut(cutoff, y, z)
     solution = med_sum_precision(y, z, label, **arguments)
     assert solution.exact
     assert solution.value == pytest.approx(best, abs=1e-12)
@@ -103,6 +109,7 @@ def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
 
 def check_err(y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int) -> None:
     best = largest_err_difference(y, z, grade, cutoff, max_grade)
+    y, z = cut(cutoff, y, z)
     solution = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade)
     assert solution.exact
     assert solution.value == pytest.approx(best, abs=1e-12)
@@ -127,6 +134,7 @@ def test_the_proof_does_not_lean_on_a_good_start(norm: Any, monkeypatch: pytest.
 
 def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, other_relevant: int) -> None:
     best = largest_sum_precision_difference(y, z, label, 12, norm, other_relevant)
+    y, z = cut(12, y, z)
     solution = med_sum_precision(y, z, label, cutoff=12, norm=norm, other_relevant=other_relevant)
     assert solution.exact
     assert solution.value == pytest.approx(float(best), abs=2e-10)
@@ -192,18 +200,19 @@ def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     hours = iter(range(0, 10**9, 3600))
     monkeypatch.setattr(intervals_module.time, "monotonic", lambda: float(next(hours)))
     assert med_sum_precision(y, z, label, cutoff=60, norm="R").exact
-    assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
+    assert med_err(*cut(10, y[:10], z[:10]), label[:10], cutoff=10, max_grade=1).exact
 
 
 def test_no_documents() -> None:
-    found = [med_sum_precision([], [], [], cutoff=5, norm=norm) for norm in NORMS]
-    for solution in (*found, med_err([], [], [], cutoff=5, max_grade=4)):
+    nothing = np.empty((3, 0), dtype=int)
+    found = [med_sum_precision(*nothing, cutoff=5, norm=norm) for norm in NORMS]
+    for solution in (*found, med_err(*nothing, cutoff=5, max_grade=4)):
         assert (solution.value, solution.exact) == (0, True)
 
 
 def test_a_top_grade_that_is_too_large_is_named() -> None:
     with pytest.raises(ValueError, match="max_grade must be from 1 to 1000, got 1001"):
-        med_err([1, 2], [2, 1], [-1, 0], cutoff=2, max_grade=1001)
+        med_err(*np.array([[1, 2], [2, 1], [-1, 0]]), cutoff=2, max_grade=1001)
 
 
 # How many random cases each test tries.

@@ -12,6 +12,7 @@ from ir_measures import Measure
 
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, param_value
+from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio, sum_by_query
 from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
@@ -44,6 +45,14 @@ def measure_rule(measure: Measure) -> Rule:
             f"{measure}: judged_only and gains disagree on which labels are negative; give only one of the two"
         )
     return BASES[measure.NAME].rule(get)
+
+
+def make_forms(measure: Measure, rule: Rule, look: Look, runs: Sequence[Evaluated]) -> list[Form]:
+    """Return the form of a measure for each run."""
+    if is_relative(measure) and measure.has_form:
+        return [measure.form(run) for run in runs]
+    docs = runs[0].documents_for(rule.gain)
+    return [Form(docs, run.positions(docs, look), rule, np.ones(len(docs))) for run in runs]
 
 
 class FormLabelings(Labelings):
@@ -79,14 +88,7 @@ class FormLabelings(Labelings):
     @cached_property
     def forms(self) -> list[Form]:
         """The form of every run; all have the same items."""
-        return self._make_forms(self.runs)
-
-    def _make_forms(self, runs: Sequence[Evaluated]) -> list[Form]:
-        if is_relative(self.measure) and self.measure.has_form:
-            return [self.measure.form(run) for run in runs]
-        docs = runs[0].documents_for(self.gain)
-        ones = np.ones(len(docs))
-        return [Form(docs, run.positions(docs, self.look), self.rule, ones) for run in runs]
+        return make_forms(self.measure, self.rule, self.look, self.runs)
 
     @property
     def why_not_bounded(self) -> str | None:
@@ -153,7 +155,7 @@ class FormLabelings(Labelings):
     # ---- values and bounds
 
     def judged_values(self) -> FloatArray:
-        forms = self._make_forms(self.as_judged)
+        forms = make_forms(self.measure, self.rule, self.look, self.as_judged)
         return np.array([ratio(form.joined(form.gain), form.over(form.gain)) for form in forms])
 
     def values(self, grade: IntArray) -> FloatArray:

@@ -10,7 +10,6 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, query_slices
 from ..measures.bases.gains import discount
@@ -40,9 +39,9 @@ class Solution(NamedTuple):
 
 
 def med_sum_precision(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
+    y: IntArray,
+    z: IntArray,
+    label: IntArray,
     *,
     cutoff: int,
     norm: Norm,
@@ -52,18 +51,18 @@ def med_sum_precision(
     """Find the largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
 
     N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
-    for "min" (AP, Eq. 9); 0/0 is 0. ``y`` and ``z`` are the positions of the documents of the two lists, from 1, 0 if
-    absent; ``label`` is -1 where open. ``other_relevant`` documents in neither list count in R.
+    for "min" (AP, Eq. 9); 0/0 is 0. ``y`` and ``z`` are the positions of the documents in the two lists, from 1 to k, 0
+    if absent; ``label`` is -1 where open. ``other_relevant`` documents in neither list count in R.
     """
-    search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
+    search = Search(y, z, label, cutoff, norm, other_relevant)
     search.run(clock or Clock(MED_SECONDS))
     return Solution.of(search.value, search.upper)
 
 
 def med_mean_ndcg(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
+    y: IntArray,
+    z: IntArray,
+    label: IntArray,
     *,
     cutoff: int,
     other_relevant: int = 0,
@@ -75,7 +74,6 @@ def med_mean_ndcg(
     in each ranking, so the best open documents are those with the largest differences. Each number is tried: exact.
     The arguments are those of :func:`med_sum_precision`; the search is so short that it needs no clock.
     """
-    y, z, label = _cut(y, z, label, cutoff)
     free, judged_relevant = np.flatnonzero(label == OPEN), np.flatnonzero(label == 1)
     fewest = len(judged_relevant) + other_relevant
     deepest = min(cutoff, max(int(y.max(initial=1)), int(z.max(initial=1)), fewest + len(free)))
@@ -97,9 +95,9 @@ def med_mean_ndcg(
 
 
 def med_err(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    grade: npt.ArrayLike,
+    y: IntArray,
+    z: IntArray,
+    grade: IntArray,
     *,
     cutoff: int,
     max_grade: int,
@@ -108,7 +106,6 @@ def med_err(
     """Find the largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, which have ``grade`` -1."""
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    y, z, grade = _cut(y, z, grade, cutoff)
     # The probability that the user goes on at each document, with the top grade where it is open, and with grade 0: 1 -
     # (2^g - 1)/2^max_grade, written so that it is never rounded to 0.
     low, high = (
@@ -209,14 +206,6 @@ class _ErrDifference:
             (common_low * (lost_low - won_low)).sum() + (high - low) @ np.maximum(-least, 0),
         )
         return float(bound), least, greatest
-
-
-def _cut(
-    y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, cutoff: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Return both positions and the labels as arrays, with 0 for positions beyond the cutoff."""
-    y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
-    return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
 
 
 #: From positions in two rankings, labels, and ``clock=`` to the largest difference of one query.
