@@ -10,7 +10,9 @@ import pandas as pd
 
 from ir_measures_relative import MED, RunContext, similarity
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.measures.bases.gains import discount, ideal_dcg
+from ir_measures_relative.measures.bases.browsing import LogDiscount
+from ir_measures_relative.measures.bases.gains import discount
+from ir_measures_relative.measures.form import Ideal
 from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing, med_distances
@@ -141,7 +143,7 @@ def _figure_2(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
         gains = (2.0 ** np.arange(highest + 1) - 1) / 2.0**highest
         topic = pd.factorize(qrels["query_id"])[0]
         gain = gains[np.maximum(qrels["relevance"].to_numpy(), 0)]
-        ideal = np.sort(ideal_dcg(gain, topic, int(topic.max()) + 1, 20))[::-1]
+        ideal = np.sort(Ideal(LogDiscount(), 20).value(gain, topic, int(topic.max()) + 1))[::-1]
         lines = {
             "20 of the highest grade": gains[-1] * weights.sum(),
             "1 of it, 19 of the next": gains[-1] * weights[0] + gains[-2] * weights[1:].sum(),

@@ -88,7 +88,7 @@ def test_json_whose_subtopic_is_no_text(tmp_path: Path) -> None:
     assert read_qrels_file(path).aspect_texts().tolist() == ["\ud800"]
     path.write_text(json.dumps([{"query_id": "q", "doc_id": "A", "\ud800": 1, "relevance": 1}]))
     try:
-        assert read_qrels_file(path).n_rows == 1
+        assert len(read_qrels_file(path).relevance) == 1
     except ValueError as error:  # of pandas 3
         assert "qrels.json: the name of a column is not text in UTF-8" in str(error)
 

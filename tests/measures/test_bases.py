@@ -23,7 +23,6 @@ from ir_measures_relative.measures.bases.browsing import (
 from ir_measures_relative.measures.bases.gains import (
     compute_gains,
     discount,
-    ideal_dcg,
     reciprocal,
     total_discount,
 )
@@ -93,7 +92,7 @@ def test_sdcg_of_far_cutoffs_takes_no_more_memory(measure: Measure) -> None:
 def test_the_ideal_where_one_query_has_most_rows() -> None:
     """A table of all queries would be large there, so that it is computed row by row."""
     gain, query = np.random.default_rng(0).random(1201), np.append(np.zeros(1200, dtype=np.int64), 1500)
-    ideal = ideal_dcg(gain, query, 1501, 3)
+    ideal = Ideal(LogDiscount(), 3).value(gain, query, 1501)
     best = np.sort(gain[:1200])[::-1][:3]
     assert ideal[0] == pytest.approx(best[0] + best[1] / np.log2(3) + best[2] / 2)
     assert ideal[1500] == gain[1200] and not ideal[1:1500].any()

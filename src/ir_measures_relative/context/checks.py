@@ -147,18 +147,24 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
             warn(f"group={group!r}: {hint}", context)
 
 
-def resolve_group(collection: Collection, run: Rankings, given: str | None) -> str | None:
+def resolve_group(
+    collection: Collection, run: Rankings, given: str | None, measures: Iterable[ir_measures.Measure]
+) -> str | None:
     """Return the group of a new run, as given or its own; None if there is none, or the priors use none."""
     policy, group = collection.policy, given
-    if group is None and run.group is not None and finder_for_new_runs(policy) is not None:
+    by_group = finder_for_new_runs(policy) is not None
+    if (
+        group is None
+        and run.group == ""
+        and (by_group or any(m.params.get("systems") == "groups" for m in measures))
+    ):
+        warn(
+            "the run's column 'group' does not hold one name in all rows, so every run of the context may be a prior, "
+            "and it is a system of its own; give it one string, or say evaluating(group=…)",
+            collection.context,
+        )
+    elif group is None and by_group:
         group = run.group
-        if group == "":
-            warn(
-                "the run's column 'group' does not hold one name in all rows, so every run of the context is a prior; "
-                "give it one string, or say evaluating(group=…)",
-                collection.context,
-            )
-            group = None
     if group is not None:
         check_group(group, policy, collection.groups, collection.context)
     return group
@@ -282,8 +288,6 @@ def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Me
         relative_to, params = getattr(measure, "RELATIVE_TO", None), measure.params
         if relative_to == "priors" and "prior" not in params:
             checks.append(_warn_about_no_priors)
-        elif relative_to == "systems" and params.get("systems") == "groups":
-            checks.append(_warn_about_group_columns)
         elif relative_to == "chance" and measure.get("pool") == "judged":
             checks.append(_warn_about_few_ranked)
     for check in dict.fromkeys(checks):
@@ -317,17 +321,6 @@ def _warn_about_no_priors(runs: Sequence[Evaluated]) -> None:
         if run.collection.names == [run.name] and run.given_priors is None:
             only = f"the context holds no run but {run.name!r}, so it has no prior"
             warn(f"{only}; add the runs to compare with to the RunContext", run.collection.context)
-
-
-def _warn_about_group_columns(runs: Sequence[Evaluated]) -> None:
-    """Warn of a new run of several groups, where groups are counted, but not used by the policy."""
-    for run in runs:
-        by_group = finder_for_new_runs(run.collection.policy) is not None
-        if run.index is None and run.group is None and run.run.group == "" and not by_group:
-            warn(
-                "the run's column 'group' does not hold one name in all rows, so it is a system of its own",
-                run.collection.context,
-            )
 
 
 def _warn_about_few_ranked(runs: Sequence[Evaluated]) -> None:

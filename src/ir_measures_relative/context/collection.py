@@ -88,7 +88,9 @@ class Collection:
 
     def select_queries(self, keep: BoolArray) -> Collection:
         """Return the collection of the queries where ``keep`` is true, as though the others were not judged."""
-        return _with_judgments(self, self.judgments.select_queries(keep))
+        judgments = self.judgments.select_queries(keep)
+        memo = Memo(len(self.runs), len(judgments))
+        return replace(self, documents=judgments, judgments=judgments, memo=memo)
 
     # ---- positions
 
@@ -248,7 +250,7 @@ def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Colle
         columns = columns.copied()  # the caller may change the qrels later
         entry = columns, new_collection(context, make_judgments(columns))
         queries = entry[1].documents.query_ids
-        if len(queries) and not columns.n_rows:
+        if len(queries) and not len(columns.relevance):
             warn(
                 f"the qrels hold no judgment: they name {counted(len(queries), 'topic')} without any, "
                 f"such as {queries[0]!r}; give other qrels",
@@ -302,11 +304,6 @@ def _grade_range(context: Any, docs: Judgments) -> tuple[int, int]:
             f"the qrels hold the grade {beyond}, not of grades={context.grades}; correct RunContext(grades=)"
         )
     return low, high
-
-
-def _with_judgments(collection: Collection, judgments: Judgments) -> Collection:
-    memo = Memo(len(collection.runs), len(judgments))
-    return replace(collection, documents=judgments, judgments=judgments, memo=memo)
 
 
 def _locate(run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:

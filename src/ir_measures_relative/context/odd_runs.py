@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,8 +16,6 @@ from ..messages import few, first_ids, warn
 
 if TYPE_CHECKING:
     from .collection import Collection
-
-T = TypeVar("T")
 
 # Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
 # the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
@@ -59,8 +57,8 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
 def _warn_about_self_retrieval(collection: Collection, runs: Sequence[Rankings]) -> None:
     judged, odd = collection.judgments, []
     for run in runs:
-        find = partial(find_self_retrieval, judged, run)
-        if len(topics := _find_once(collection, run, ("self-retrieval", run, judged), find)):
+        key, find = ("self-retrieval", run, judged), partial(find_self_retrieval, judged, run)
+        if len(topics := collection.memo_for(run).get(key, find)):
             odd.append((run, topics))
     if odd:
         run, topics = odd[0]
@@ -85,20 +83,20 @@ class Ties(NamedTuple):
     by_run: list[str]  #: by the ranks of the run, or by its scores in 64 bits where it has none
 
 
-def find_ties(run: Rankings) -> Ties | None:
-    """Return the ties that make ids, and not the run, order its first documents; None where they do not matter.
+def find_ties(run: Rankings) -> Ties | tuple[()]:
+    """Return the ties that make ids, and not the run, order its first documents; () where they do not matter.
 
     They matter where 32-bit floats make most of adjacent scores equal, or where nearly all scores are, and the ranks of
     the run, or else its scores in 64 bits, have another order. Otherwise ties are the run's own, or of duplicates, some
     of which differ by rounding.
     """
     if not has_many_ties(run):
-        return None
+        return ()
     rows, tied = ties_in_top(run)
     rounded = tied & (run.unrounded_scores(rows) != run.unrounded_scores(rows - 1))
     in_32_bits = bool(rounded.mean() > _TIED_IN_32_BITS)
     if not in_32_bits and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
-        return None
+        return ()
     decided_by_id = rows[tied if run.ranks is not None else rounded]
     topics = np.unique(np.searchsorted(run.starts, decided_by_id, side="right") - 1)
     for query_id in run.query_ids[topics]:
@@ -107,7 +105,7 @@ def find_ties(run: Rankings) -> Ties | None:
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
             return Ties(float(tied.mean()), in_32_bits, query_id, by_id[shown], by_run[shown])
-    return None
+    return ()
 
 
 def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
@@ -123,7 +121,7 @@ def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
 def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
     odd = []
     for run in runs:
-        if (ties := _find_once(collection, run, ("ties", run), partial(find_ties, run))) is not None:
+        if ties := collection.memo_for(run).get(("ties", run), partial(find_ties, run)):
             odd.append((run, ties))
     if odd:
         run, ties = odd[0]
@@ -138,13 +136,6 @@ def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
             collection.context,
             "ties",
         )
-
-
-def _find_once(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
-    """Return ``find()``, computed once for each run of the context."""
-    if run not in collection.rankings:
-        return find()
-    return collection.memo.get(key, lambda: (find(),))[0]
 
 
 # ---- ids of another version of the collection
@@ -173,7 +164,7 @@ def warn_about_strange_ids(
     docs = run.select_query(query_id).ids_at(slice(0, 4)).strings()
     shown = (
         f"for query {query_id!r} {run.name} has {first_ids(docs)}, the qrels have "
-        f"{first_ids(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
+        f"{first_ids(judgments.doc_ids_of(query_id))}; check that both are of one version of"
     )
     if all_strange:
         few_judged = (
@@ -230,7 +221,7 @@ def _ranks_judged_document(judgments: Judgments, run: Rankings, query_ids: Seque
 def _ranks_share_ahead(judgments: Judgments, run: Rankings, query_ids: Sequence[str], share: float) -> bool:
     """Return whether the first rows of one of the first rankings hold more than this share of its judged documents."""
     for query_id in query_ids[:_QUERIES_AHEAD]:
-        judged = judgments.select_query(query_id).ids.strings().tolist()
+        judged = judgments.doc_ids_of(query_id).tolist()
         docs = run.select_query(query_id).ids_at(slice(0, _ROWS_AHEAD)).strings()
         if len(set(judged).intersection(docs)) > share * len(judged):
             return True

@@ -68,6 +68,11 @@ class Documents:
         """The document of each row, as a string."""
         return self.ids.strings()
 
+    def doc_ids_of(self, query_id: str) -> ObjectArray:
+        """Return the documents of one query, as strings."""
+        code = self.query_code[query_id]
+        return self.ids.take(slice(int(self.starts[code]), int(self.starts[code + 1]))).strings()
+
     @cached_property
     def starts(self) -> IntArray:
         """The rows of query ``i`` are ``starts[i]:starts[i + 1]``."""
@@ -305,14 +310,6 @@ class Judgments(Documents):
         """Return the documents with an id as though each were judged, with its grade."""
         some = docs if docs.exists.all() else docs.select(docs.exists)
         return cls(some.query_ids, some.query, some.ids, some.grade)
-
-    def select_query(self, query_id: str) -> Judgments:
-        """Return the judgments of one query."""
-        code = self.query_code[query_id]
-        rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
-        labels = self.labels and self.labels.select_queries(np.arange(self.n_queries) == code)
-        query, grade = np.zeros(rows.stop - rows.start, dtype=np.int64), self.grade[rows]
-        return Judgments(self.query_ids[code : code + 1], query, self.ids.take(rows), grade, labels)
 
     def select_queries(self, keep: BoolArray) -> Judgments:
         """Return the rows of some queries, as though the others were not judged."""

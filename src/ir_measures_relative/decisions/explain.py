@@ -61,7 +61,7 @@ def explain(
     rankings = context.read_run(run) if name is None else context.runs[name]
     collection = judged_collection(context, qrels)
     if name is None:
-        group = resolve_group(collection, rankings, group)
+        group = resolve_group(collection, rankings, group, [parsed])
     judged = collection.documents
     if query_id is not None and query_id not in judged.query_code:
         raise ValueError(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..data.arrays import object_array
+from ..data.ids import Ids
 from ..io.frames import is_frame
 from ..io.qrels import QrelsColumns, columns_of, whole_numbers
 from ..io.readers import FILES, FileContent, RawData, RunColumns
@@ -150,7 +151,11 @@ def _with_labels(columns: QrelsColumns, source: str) -> QrelsColumns:
         return columns
     labels = object_array(map(_as_number, columns.relevance))
     is_judged = np.array([label is not None for label in labels], dtype=bool)
-    judged = columns._replace(relevance=labels).select(is_judged)
+    some: list[Any] = [
+        column.take(is_judged) if isinstance(column, Ids) else None if column is None else column[is_judged]
+        for column in (columns.query_ids, columns.doc_ids, labels, columns.aspects)
+    ]
+    judged = QrelsColumns._make([*some, columns.queries])
     queries = columns.ids()[0]
     # Other ids than strings are rejected later.
     if not is_judged.all() and columns.queries is None and all(isinstance(query, str) for query in queries):

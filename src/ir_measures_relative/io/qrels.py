@@ -38,11 +38,6 @@ class QrelsColumns(NamedTuple):
     queries: ObjectArray | None = None  #: the keys of a dict, of which some may have no judgment
 
     @property
-    def n_rows(self) -> int:
-        """The number of judgments."""
-        return len(self.relevance)
-
-    @property
     def unjudged_queries(self) -> list[str]:
         """The queries without a judgment, which only a dict can name."""
         judged = set(self.ids()[0]) if self.queries is not None else set()
@@ -65,14 +60,6 @@ class QrelsColumns(NamedTuple):
         """Return a copy of the columns that nobody else can change."""
         queries, docs = (c if isinstance(c, Ids) else c.copy() for c in self[:2])
         return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects, self.queries)
-
-    def select(self, rows: NDArray[np.bool_]) -> QrelsColumns:
-        """Return some of the judgments; all queries stay."""
-        queries, docs = (c.take(rows) if isinstance(c, Ids) else c[rows] for c in self[:2])
-        aspects = self.aspects
-        if aspects is not None:
-            aspects = aspects.take(rows) if isinstance(aspects, Ids) else aspects[rows]
-        return QrelsColumns(queries, docs, self.relevance[rows], aspects, self.queries)
 
 
 def _same_column(a: Any, b: Any) -> bool:
@@ -205,7 +192,7 @@ def make_judgments(columns: QrelsColumns, source: str = "the qrels") -> Judgment
             raise ValueError(f"{source}: {not_an_id(query_id, 'query', 'the run')}")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(queries))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
-    query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
+    query = np.repeat(block, np.diff(np.append(starts, len(columns.relevance))))
     ids = _as_ids(columns.doc_ids, source)
     labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
     if (np.diff(block) < 0).any():

@@ -1,4 +1,4 @@
-"""What a position and a grade count for: discounts, gains, and the ideal DCG."""
+"""What a position and a grade count for: discounts and gains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums, sum_by_query, table
+from ...data.arrays import FloatArray, IntArray, PositionTable
 
 #: 1 / log2(position + 1), and 0 at position 0 (not retrieved).
 #:
@@ -37,19 +37,6 @@ def total_discount(k: int) -> float:
     integral = np.ptp(ends) / 2 * (weight * np.exp(t) / t).sum()
     slope = -1 / (ends**2 * np.exp(ends))
     return float(total + np.log(2) * (integral + np.ptp(1 / ends) / -2 + np.diff(slope)[0] / 12))
-
-
-def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
-    """Return the ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
-    longest = int(np.bincount(query).max(initial=0))
-    if n_queries * longest > 2**20 + 16 * len(query):  # a table of queries would be large
-        order = np.lexsort((-gain, query))
-        rank = rank_within(query[order])
-        rank = rank if cutoff is None else np.where(rank <= cutoff, rank, 0)
-        return sum_by_query(gain[order] * discount(rank), query[order], n_queries)
-    # The same sums, in a third of the time.
-    ranked = -np.sort(-table(gain, query, n_queries, 0.0), axis=1)[:, :cutoff]
-    return row_sums(ranked * discount(np.arange(1, ranked.shape[1] + 1)))
 
 
 def compute_gains(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
