@@ -244,9 +244,11 @@ def _unjudged(tops: Sequence[Top], query_ids: ObjectArray) -> Documents:
 def with_grades(collection: Collection, grade: IntArray) -> Collection:
     """Return the collection with other grades of all its documents, which are then all judged."""
     documents = collection.documents.graded(grade)
+    docs = documents if documents.exists.all() else documents.select(documents.exists)
+    judgments = Judgments(docs.query_ids, docs.query, docs.ids, docs.grade)
     # A memo of its own, since grades are drawn by the thousand.
     memo = Memo(len(collection.runs), len(documents), parent=collection.memo)
-    return replace(collection, documents=documents, judgments=Judgments.of(documents), memo=memo)
+    return replace(collection, documents=documents, judgments=judgments, memo=memo)
 
 
 @dataclass(frozen=True)

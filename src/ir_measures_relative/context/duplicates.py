@@ -109,16 +109,15 @@ def warn_about_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measu
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
     depth = deepest_cutoff(measures)
     first = find_duplicates(runs[0].collection, depth) if runs and depth != 0 else {}
-    by_name = {run.name: run for run in runs}
+    by_name = {str(run.name): run for run in runs}
 
     def priors(run: Evaluated) -> set[str]:
         return {run.collection.names[row] for m in relative for row in run.priors(m.get("prior")).tolist()}
 
     for name, run in by_name.items() if first else ():
         fixed = isinstance(run.collection.policy, FixedPriors)
-        root = first.get(str(name), str(name))
-        alike = {root, *(duplicate for duplicate, of in first.items() if of == root)} - {name}
-        for same in [n for n in run.collection.names if n in alike and n in priors(run)]:
+        alike = [n for n in run.collection.names if n != name and first.get(n, n) == first.get(name, name)]
+        for same in [n for n in alike if n in priors(run)]:
             if fixed or same not in by_name or name in priors(by_name[same]):
                 where = "" if depth is None else f" in their first {depth}"
                 warn(

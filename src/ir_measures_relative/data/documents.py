@@ -305,12 +305,6 @@ class Judgments(Documents):
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
 
-    @classmethod
-    def of(cls, docs: Documents) -> Judgments:
-        """Return the documents with an id as though each were judged, with its grade."""
-        some = docs if docs.exists.all() else docs.select(docs.exists)
-        return cls(some.query_ids, some.query, some.ids, some.grade)
-
     def select_queries(self, keep: BoolArray) -> Judgments:
         """Return the rows of some queries, as though the others were not judged."""
         rows, code = np.flatnonzero(keep[self.query]), np.cumsum(keep) - 1

@@ -127,18 +127,13 @@ class _NRG(RelativeMeasure):
             return replace(rule, over=replace(rule.over, depth=None))
         return rule
 
-    @cached_property
-    def is_residual(self) -> bool:
-        """Whether N is computed from the residual gains."""
-        return self.get("norm") in ("residual", "whole")
-
     def form(self, run: Evaluated) -> Form:
         rule, look, prior = self.rule, self.look, self.prior
         docs = run.documents_for(self.rule.gain)
         position = run.positions(docs, look)
         if rule.combine != "cascade":
             left = run.left_by_priors(Unseen(rule.seen), docs, look, prior)
-            return Form(docs, position, rule, left, self.is_residual)
+            return Form(docs, position, rule, left, residual=self.get("norm") in ("residual", "whole"))
         left = run.left_by_priors(Unseen(Reader(docs, self.get("max_grade"))), docs, look, prior)
         in_priors = run.collection.positions(docs, look, of=run.priors(prior))
         return ResidualCascade(docs, position, rule, left, residual=True, priors=in_priors)
@@ -194,12 +189,6 @@ class _UniqueRel(RelativeMeasure):
 
 NRG = register(_NRG())
 UniqueRel = register(_UniqueRel())
-
-
-def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
-    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; ``priors`` has shape (priors, queries)."""
-    best: FloatArray = priors.max(axis=0, initial=0.0)
-    return (1.0 - best) * run
 
 
 class _TaSC(RelativeMeasure):
@@ -267,8 +256,8 @@ class _TaSC(RelativeMeasure):
 
     def score(self, run: Evaluated) -> FloatArray:
         measure = self.base_measure()
-        values_of_priors = run.collection.absolute_values_by_run(measure)[run.priors(self.prior)]
-        return max_tasc(self.checked(run.absolute(measure)), self.checked(values_of_priors))
+        priors = self.checked(run.collection.absolute_values_by_run(measure)[run.priors(self.prior)])
+        return (1.0 - priors.max(axis=0, initial=0.0)) * self.checked(run.absolute(measure))
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
         """Return the base measure of each run and query: a group covers a query as well as the best of its runs."""
