@@ -54,8 +54,7 @@ if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Tests that start processes, draw many pictures or run whole experiments.
 _SLOW = (
     *("cli", "documentation", "hosts/test_experiment.py", "hosts/test_experiment_runs.py"),
-    *("hosts/test_registration.py", "plots/test_labels.py"),
-    *("plots/test_odd_input.py", "reporting/test_page.py"),
+    *("hosts/test_registration.py", "plots/test_odd_input.py", "reporting/test_page.py"),
 )
 
 
