@@ -206,7 +206,6 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (bounds, "MED(base='AP',ref='a')@3", {}, "has no strict bounds"),
         (bounds, OwnIdeal(cutoff=3), {}, "OwnIdeal@3 has no strict bounds$"),
         (bounds, "NRG@3", {}, r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has"),
-        (judge_next, "NRG@3", {"n": 5}, r"NRG\(norm='ideal'\)@3 has"),
         (verdicts, "rrLP(ref='a')@3", {}, "has no strict bounds; .*give relevance_model="),
         (bounds, "Rareness(base='ERR')@3", {}, "has no strict bounds; the bases P, AP, RBP and nDCG have"),
         (bounds, "nDCG(gains={0:1})@3", GRADED | {"unretrieved_relevant": 1}, "give unretrieved_relevant=0"),

@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from command_line import QRELS, RUNS, here, write_run
+from command_line import QRELS, RUNS, here, write_qrels, write_runs
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
     """A folder with qrels.txt, and the folder runs/ with A.run, B.run, C.run."""
-    lines = [f"{q} 0 {d} {label}\n" for q, docs in QRELS.items() for d, label in docs.items()]
-    (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
-    (tmp_path / "runs").mkdir()
-    for name, rankings in RUNS.items():
-        write_run(tmp_path / "runs" / f"{name}.run", name, rankings)
+    write_qrels(tmp_path / "qrels.txt", QRELS)
+    write_runs(tmp_path / "runs", RUNS)
     return tmp_path
 
 

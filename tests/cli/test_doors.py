@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, QRELS, RUNS, output, run, write_run
+from command_line import COMMAND, QRELS, RUNS, output, run, write_run, write_runs
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams")
 
@@ -163,8 +163,6 @@ def test_one_warning_of_a_kind(files: Path) -> None:
         "no documents are judged relevant, so measures are 0 or undefined for every run",
         "run 'XE', run 'XF' rank no judged document: for query '1' run 'XE' has ['xE'], the qrels have ['a', 'd', 'x']",
     ]
-    (files / "later").mkdir()
-    for name in ("one", "two", "three"):
-        write_run(files / "later" / name, name, RUNS["B"])
+    write_runs(files / "later", dict.fromkeys(("one", "two", "three"), RUNS["B"]))
     done = run("score", "qrels.txt", "later", "NRG@2", "--to", "runs/B.run", cwd=files)
     assert done.stderr.count("ranks exactly as") == 1 and "(and 2 more such)" in done.stderr

@@ -117,7 +117,6 @@ def test_no_room(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(os, "replace", full)
     code, _, said = call(*ARGUMENTS, "--output", "out.html")
-    assert (
-        code == 2 and "--output out.html: the report could not be written (No space left on device)" in said
-    )
+    assert code == 2
+    assert "--output out.html: the report could not be written (No space left on device)" in said
     assert sorted(p.name for p in files.iterdir()) == ["qrels.txt", "runs"]

@@ -255,10 +255,9 @@ def evaluator(qrels: Any) -> Any:
         return ir_measures.evaluator([NRG @ 3], qrels).calc_aggregate(NEW)
 
 
-def run_file(qrels: Any, folder: Path) -> list[Path]:
+def run_file(qrels: Any, folder: Path) -> Path:
     (folder / "qrels.json").write_text(json.dumps(qrels))
-    (folder / "runs").mkdir(exist_ok=True)
-    return [command_line.write_run(folder / "runs" / f"{name}.run", name, run) for name, run in RUNS.items()]
+    return command_line.write_runs(folder / "runs", RUNS)
 
 
 #: From judgments, and a folder, to what is made of them.
@@ -368,9 +367,6 @@ def test_it_is_left_out_where_pyterrier_cannot_hold_it() -> None:
             {"1": JUDGED["1"], "3": {}},
             ["NRG@3"],
         )
-    assert (
-        table["NRG@3"][0]
-        == RunContext({"run": NEW, "other": {"1": in_order("abcdefgh")}}).evaluate(
-            {"1": JUDGED["1"]}, ["NRG@3"]
-        )["NRG@3"][0]
-    )
+    context = RunContext({"run": NEW, "other": {"1": in_order("abcdefgh")}})
+    expected = context.evaluate({"1": JUDGED["1"]}, ["NRG@3"])
+    assert table["NRG@3"][0] == expected["NRG@3"][0]

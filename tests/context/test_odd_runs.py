@@ -144,8 +144,7 @@ def test_it_is_kept_by_all_that_makes_a_context_of_another(tmp_path: Path) -> No
     again = pickle.loads(pickle.dumps(context))
     for other in (again, copy.copy(context), judged_collection(context, QRELS).context):
         assert other.drop_self and not (set(TOPICS) & set(other.runs["first"].to_dict()["a0"]))
-    for name, run in {"first": FIRST, "second": SECOND}.items():
-        command_line.write_run(tmp_path / f"{name}.run", name, run)
+    command_line.write_runs(tmp_path, {"first": FIRST, "second": SECOND})
     from_files = RunContext.from_files(tmp_path, drop_self=True)
     pd.testing.assert_frame_equal(from_files.evaluate(QRELS, [NRG @ 3]), context.evaluate(QRELS, [NRG @ 3]))
     assert context.fingerprint(QRELS)["drop_self"] and "drop_self" not in RunContext({}).fingerprint(QRELS)
@@ -162,19 +161,15 @@ def test_ir_measures_own_measures_still_have_it_and_that_is_said() -> None:
 
 
 def test_drop_self_of_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    (tmp_path / "without").mkdir()
-    lines = [f"{t} 0 {d} {g}\n" for t, docs in QRELS.items() for d, g in docs.items()]
-    (tmp_path / "qrels.txt").write_text("".join(lines))
-    for name, run in {"first": FIRST, "second": SECOND, "later": LATER}.items():
-        command_line.write_run(tmp_path / "runs" / name, name, run)
-        command_line.write_run(tmp_path / "without" / name, name, without(run))
-    qrels, runs = tmp_path / "qrels.txt", tmp_path / "runs"
+    three = {"first": FIRST, "second": SECOND, "later": LATER}
+    qrels = command_line.write_qrels(tmp_path / "qrels.txt", QRELS)
+    runs = command_line.write_runs(tmp_path / "runs", three)
+    command_line.write_runs(tmp_path / "without", {name: without(run) for name, run in three.items()})
     for command, *more in (
         ["score", qrels, runs, "nDCG@3", "NRG@3"],
         ["compare", qrels, runs, "NRG@3"],
         ["similar", qrels, runs, "MED@3"],
-        ["worth", qrels, runs / "first", "--to", runs / "later"],
+        ["worth", qrels, runs / "first.run", "--to", runs / "later.run"],
     ):
         assert "(on the command line: --drop-self)" in command_line.run(command, *more).stderr
         by_hand = [Path(str(part).replace("/runs", "/without")) if part != "--to" else part for part in more]

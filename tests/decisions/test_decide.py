@@ -423,9 +423,8 @@ def test_a_decision_in_every_format() -> None:
     names = ["keep", "add", "replace bad", "replace one", "replace all"]
     assert [row["option"] for row in read["table"]] == names == list(read["options"])
     assert {"new", "groups"} <= set(read["evidence"])
-    assert (
-        answer.to_markdown().startswith(answer.text.split("\n")[0]) and "| option |" in answer.to_markdown()
-    )
+    assert answer.to_markdown().startswith(answer.text.split("\n")[0])
+    assert "| option |" in answer.to_markdown()
     assert "<b>" in answer._repr_html_() and "<table" in answer._repr_html_()
     assert str(answer).startswith(answer.answer) and "**" not in answer.plain_text
     assert str(answer).index("option ") < str(answer).index("New documents")
@@ -477,10 +476,8 @@ def test_groups_are_differences_on_their_topics() -> None:
     runs, some = larger(judged=0.7)
     halves = {q: "even" if i % 2 else "odd" for i, q in enumerate(some)}
     imputed = decide(RunContext(runs, grades=(0, 1)), some, {"now": "weak", "best": "best"}, groups=halves)
-    assert (
-        imputed.labels == "imputed"
-        and (imputed.evidence["groups"]["lower"] < imputed.evidence["groups"]["difference"]).all()
-    )
+    assert imputed.labels == "imputed"
+    assert (imputed.evidence["groups"]["lower"] < imputed.evidence["groups"]["difference"]).all()
     better = decide(CONTEXT, QRELS, {"keep": ["bad"], "good": ["good"]}, by="P@3", groups=groups)
     assert "Good loses no more than 0.02 in any group of topics." in better.notes
     thirds = {q: "b" if i % 3 else "a" for i, q in enumerate(QUERIES)}
@@ -596,11 +593,8 @@ def test_drop_by_each_label() -> None:
     runs, qrels = larger(judged=0.7)
     two = RunContext({name: runs[name] for name in ("fair", "other")}, grades=(0, 1))
     answer = drop(two, qrels)
-    assert (
-        answer.verdict is None
-        and answer.strict == "open"
-        and answer.headline.startswith("If unjudged documents")
-    )
+    assert answer.verdict is None and answer.strict == "open"
+    assert answer.headline.startswith("If unjudged documents")
     assert drop(two, qrels, labels="judged").verdict == answer.as_judged
     # The sentence names the runs whose verdict in the table is open, though they are safe or needed as judged.
     wide = drop(two, qrels, margin=0.2)

@@ -253,7 +253,6 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
         *(({"n": n}, f"n={n}") for n in (0, 3)),
         ({"n": []}, "n is empty"),
         ({"measure": "NRG@10"}, "measure='NRG@10'"),
-        ({"measure": "nDGC@10"}, "the nearest is 'nDCG'"),
         ({"measure": 3}, "^measure=3 is not a measure; give one such as 'nDCG@10'$"),
         ({"method": "borda"}, "method='borda'"),
         ({"k": -1}, "k=-1"),

@@ -11,6 +11,7 @@ import pytest
 from ir_measures import nDCG
 from scipy import stats
 
+from command_line import write_qrels, write_runs
 from helpers.judged_pools import collection
 from ir_measures_relative import RunContext, decide, drop, worth
 from ir_measures_relative.bounding.bounds import make_labelings
@@ -113,12 +114,9 @@ def test_what_would_settle_it(topics: tuple[float, float], share: float, text: s
 
 def test_the_command_line_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     context, qrels, llm = collection(5)
-    for name, run in context.runs.items():
-        lines = [f"{q} Q0 {d} 1 {s} {name}" for q, docs in run.to_dict().items() for d, s in docs.items()]
-        (tmp_path / f"{name}.run").write_text("\n".join(lines) + "\n")
-    for name, judgments in (("human", qrels), ("llm", llm)):
-        lines = [f"{q} 0 {d} {g}" for q, docs in judgments.items() for d, g in docs.items()]
-        (tmp_path / f"{name}.qrels").write_text("\n".join(lines) + "\n")
+    write_runs(tmp_path, {name: run.to_dict() for name, run in context.runs.items()})
+    write_qrels(tmp_path / "human.qrels", qrels)
+    write_qrels(tmp_path / "llm.qrels", llm)
     run, llm_file = (str(tmp_path / name) for name in ("r1.run", "llm.qrels"))
     others = [part for i in (2, 3, 4) for part in ("--others", str(tmp_path / f"r{i}.run"))]
     given = [str(tmp_path / "human.qrels"), run, "--to", str(tmp_path / "r0.run"), "--by", "nDCG@5", *others]

@@ -11,7 +11,7 @@ import pytest
 from ir_measures import Qrel
 
 from aspect_campaigns import as_qrels, random_aspects, random_run
-from command_line import here, write_run
+from command_line import here, write_runs
 from ir_measures_relative import (
     NewAspects,
     RunContext,
@@ -98,9 +98,7 @@ def test_dask() -> None:
 
 
 def test_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    for name, run in RUNS.items():
-        write_run(tmp_path / "runs" / f"{name}.txt", name, run)
+    write_runs(tmp_path / "runs", RUNS)
     printed = here(write_qrels(tmp_path / "qrels.txt"), tmp_path / "runs", *MEASURES).stdout.splitlines()
     expected = CONTEXT.evaluate(QRELS, MEASURES).set_index("name")
     assert len(printed) == 1 + len(RUNS)

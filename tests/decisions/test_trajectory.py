@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import error
+from command_line import error, write_qrels, write_run
 from command_line import run as command
 from ir_measures_relative import RelativeWarning, RunContext, trajectory
 from ir_measures_relative.decisions.same_cost import largest_difference
@@ -325,12 +325,8 @@ def test_a_deeper_run_that_is_too_short_and_trajectories_without_judgments() -> 
 
 def test_the_command(tmp_path: Path) -> None:
     searches, qrels, deeper = campaign(["d1", "d2"])
-    (tmp_path / "qrels.txt").write_text(
-        "".join(f"{q} 0 {d} {g}\n" for q, x in qrels.items() for d, g in x.items())
-    )
-    (tmp_path / "deeper.run").write_text(
-        "".join(f"{q} Q0 {d} 1 {s} x\n" for q, x in deeper.items() for d, s in x.items())
-    )
+    write_qrels(tmp_path / "qrels.txt", qrels)
+    write_run(tmp_path / "deeper.run", "x", deeper)
     (tmp_path / "t.json").write_text(json.dumps(searches))
     given = "trajectory", "qrels.txt", "t.json"
     text = command(*given, "--deeper", "deeper.run", "--pays", "1", cwd=tmp_path).stdout

@@ -23,32 +23,21 @@ def block(start: str, section: str = "") -> str:
     return found
 
 
-class Copy:
-    """A copy of the package that differs from it in a few files."""
+ORIGINAL = ROOT / "src" / "ir_measures_relative"
 
-    def __init__(self, folder: Path) -> None:
-        self.src = folder / "src"
-        self.package = self.src / "ir_measures_relative"
-        # What is compiled already is copied as well: it is known by the time of its source, which a copy keeps.
-        shutil.copytree(ROOT / "src" / "ir_measures_relative", self.package)
 
-    def insert(self, file: str, after: str, text: str) -> None:
-        """Puts text behind some that stands once in a file."""
-        path = self.package / file
-        before = path.read_text(encoding="utf-8")
-        assert before.count(after) == 1
-        path.write_text(before.replace(after, after + text), encoding="utf-8")
+def insert(path: Path, after: str, text: str) -> None:
+    """Puts text behind some that stands once in a file."""
+    before = path.read_text(encoding="utf-8")
+    assert before.count(after) == 1
+    path.write_text(before.replace(after, after + text), encoding="utf-8")
 
-    def touched(self) -> set[str]:
-        """The files that are not as in the package."""
-        files = {p.relative_to(self.package) for p in self.package.rglob("*.py")}
-        original = ROOT / "src" / "ir_measures_relative"
-        assert all((self.package / p.relative_to(original)).exists() for p in original.rglob("*.py"))
-        return {
-            str(f)
-            for f in files
-            if not (original / f).exists() or (original / f).read_bytes() != (self.package / f).read_bytes()
-        }
+
+def touched(package: Path) -> set[str]:
+    """The files of a copy that are not as in the package."""
+    texts = {str(p.relative_to(package)): p.read_bytes() for p in package.rglob("*.py")}
+    originals = {str(p.relative_to(ORIGINAL)): p.read_bytes() for p in ORIGINAL.rglob("*.py")}
+    return {name for name in texts | originals if texts.get(name) != originals.get(name)}
 
 
 # What a process with the copy does: each program by itself, then the tests; what comes of it is one line of JSON.
@@ -102,36 +91,28 @@ class Followed(NamedTuple):
 
 def follow(folder: Path) -> Followed:
     """One copy with all that the page adds, and one process, whose start would take longer than all the rest."""
-    copy, touched = Copy(folder), {}
-    (copy.package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
-    copy.insert(
-        "__init__.py",
-        "from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR\n",
-        block("from .measures.echo"),
-    )
-    copy.insert("__init__.py", '    "AP_UE",\n', '    "Echo",\n')
-    touched["a measure"] = copy.touched()
+    package, changed = folder / "src" / "ir_measures_relative", {}
+    # What is compiled already is copied as well: it is known by the time of its source, which a copy keeps.
+    shutil.copytree(ORIGINAL, package)
+    (package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
+    after = "from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR\n"
+    insert(package / "__init__.py", after, block("from .measures.echo"))
+    insert(package / "__init__.py", '    "AP_UE",\n', '    "Echo",\n')
+    changed["a measure"] = touched(package)
     written = block('"""RBP', "A base")
-    (copy.package / "measures" / "bases" / "halves.py").write_text(written, encoding="utf-8")
-    copy.insert("measures/bases/base.py", 'fill({"bases": [', '".halves", ')
-    touched["a base"] = copy.touched()
+    (package / "measures" / "bases" / "halves.py").write_text(written, encoding="utf-8")
+    insert(package / "measures" / "bases" / "base.py", 'fill({"bases": [', '".halves", ')
+    changed["a base"] = touched(package)
     whole = block("from collections.abc", "A prior policy")
     policy = whole[whole.index("class Previous") :]  # its imports are those of context/priors.py
-    copy.insert(
-        "context/priors.py",
-        "return [name for name in means if best[groups[name]] == name]\n",
-        f"\n\n{policy}",
-    )
-    copy.insert(
-        "context/priors.py",
-        'POLICIES.register("earlier")(Earlier())\n',
-        block("POLICIES.register", "A prior policy"),
-    )
-    touched["a policy"] = copy.touched()
+    priors, after = package / "context" / "priors.py", 'POLICIES.register("earlier")(Earlier())\n'
+    insert(priors, "return [name for name in means if best[groups[name]] == name]\n", f"\n\n{policy}")
+    insert(priors, after, block("POLICIES.register", "A prior policy"))
+    changed["a policy"] = touched(package)
     written = block('"""Lines with a query', "A run format")
-    (copy.package / "formats" / "arrows.py").write_text(written, encoding="utf-8")
-    copy.insert("__init__.py", '"file formats": [', '".formats.arrows", ')
-    touched["a run format"] = copy.touched()
+    (package / "formats" / "arrows.py").write_text(written, encoding="utf-8")
+    insert(package / "__init__.py", '"file formats": [', '".formats.arrows", ')
+    changed["a run format"] = touched(package)
 
     programs = {
         "doctest": "import doctest, ir_measures_relative.measures.echo as e; print(doctest.testmod(e).failed)",
@@ -143,7 +124,7 @@ def follow(folder: Path) -> Followed:
     commands = {"help": ["score", "--help"]}
     tests = ["tests/measures/test_all_measures.py", "-k", "Echo or Halves"]
     given = [json.dumps({name: RUNS + program for name, program in programs.items()}), json.dumps(commands)]
-    path = [str(copy.src), str(ROOT / "tests" / "helpers")]
+    path = [str(package.parent), str(ROOT / "tests" / "helpers")]
     done = subprocess.run(
         [sys.executable, "-c", IN_THE_COPY, *given, str(folder / "results"), *tests],
         capture_output=True,
@@ -154,8 +135,8 @@ def follow(folder: Path) -> Followed:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((folder / "results").read_text(encoding="utf-8"))
-    assert Path(found["from"]).is_relative_to(copy.package)
-    return Followed(touched, found)
+    assert Path(found["from"]).is_relative_to(package)
+    return Followed(changed, found)
 
 
 RUNS = """

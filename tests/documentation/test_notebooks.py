@@ -27,10 +27,6 @@ NEEDS = {
 }
 
 
-def test_there_are_three() -> None:
-    assert {path.stem for path in NOTEBOOKS} == set(NEEDS)
-
-
 class Hook(DisplayHook):
     """Keeps the value of a cell, as a notebook would show it."""
 

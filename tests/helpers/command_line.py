@@ -82,3 +82,16 @@ def write_run(path: Path, tag: str, rankings: dict[str, dict[str, float]]) -> Pa
     rows = [(q, d, s) for q, docs in rankings.items() for d, s in docs.items()]
     path.write_text("".join(f"{q} Q0 {d} 0 {s} {tag}\n" for q, d, s in rows), encoding="utf-8")
     return path
+
+
+def write_runs(folder: Path, runs: dict[str, dict[str, dict[str, float]]]) -> Path:
+    folder.mkdir(exist_ok=True)
+    for name, rankings in runs.items():
+        write_run(folder / f"{name}.run", name, rankings)
+    return folder
+
+
+def write_qrels(path: Path, labels: dict[str, dict[str, int]]) -> Path:
+    rows = [f"{q} 0 {d} {label}\n" for q, docs in labels.items() for d, label in docs.items()]
+    path.write_text("".join(rows), encoding="utf-8")
+    return path

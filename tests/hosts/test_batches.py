@@ -123,11 +123,6 @@ def test_labels_that_are_none_are_told_before_anything_runs(labels) -> None:
     assert not any(system.queries for system in systems.values())
 
 
-def test_whole_labels_that_are_floats() -> None:
-    floats = CAMPAIGN.relative([NRG @ 10], qrels=CAMPAIGN.qrels.assign(label=CAMPAIGN.qrels["label"] * 1.0))
-    pd.testing.assert_frame_equal(floats, CAMPAIGN.relative([NRG @ 10]))
-
-
 # The best of g is g1 on the first topic, and g2 on the others and on all.
 BY_GROUPS = {
     "g1": {"1": "ab", "2": "xy", "3": "xy"},

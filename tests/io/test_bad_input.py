@@ -166,8 +166,6 @@ def test_bad_run_names() -> None:
 TREC_NAMES = {
     "ndcg_cut.10": "trec_eval's is nDCG@10",
     "ndcg_cut_10": "trec_eval's is nDCG@10",
-    "map_cut.100": "trec_eval's is AP@100",
-    "recall.100": "trec_eval's is R@100",
     "P.5": "trec_eval's is P@5",
     "P_5,10": "trec_eval's are P@5, P@10",
     "set_F.0.5": "trec_eval's is SetF(beta=0.5)",

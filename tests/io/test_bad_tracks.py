@@ -2,7 +2,6 @@
 
 import io
 import json
-import pickle
 import tracemalloc
 import zipfile
 from collections.abc import Callable
@@ -123,7 +122,6 @@ class _Executed:
 BAD: dict[str, tuple[Callable[[Parts], bytes], str]] = {
     "empty": (lambda _: b"", "no track, or it is truncated"),
     "text": (lambda _: b"1 Q0 x 1 3.0 a\n" * 9, "no track, or it is truncated"),
-    "pickle": (lambda _: pickle.dumps([1] * 99), "no track, or it is truncated"),
     "cut": (lambda p: packed(p)[:-30], "no track, or it is truncated"),
     "cut in front": (lambda p: packed(p)[40:], "truncated or damaged"),
     "flipped": (lambda p: _flipped(p), "damaged"),

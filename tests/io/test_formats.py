@@ -160,7 +160,6 @@ BROKEN = {
     "cut line": ('{"id": "q", "output": []}\n{"id": "r"', r"line 2: the JSON is cut or damaged"),
     "more": ('{\n"q": {"a": 1.0}}\n{}', "line 1: the JSON is cut or damaged|cut or damaged .extra data in line 3"),
     "twice": ('{"q": {"a": 1.0, "a": 2.0}}', "the key 'a' stands twice in one object"),
-    "query twice": ('{"q": {"a": 1.0}, "q": {"b": 2.0}}', "the key 'q' stands twice in one object"),
     "NaN": ('{"q": {"a": NaN}}', "query 'q', document 'a' has the score nan"),
     "infinite": ('{"q": {"a": 1e999}}', "query 'q', document 'a' has the score inf"),
     "huge": ('{"q": {"a": 1' + "0" * 400 + "}}", "query 'q', document 'a' has a score that is not a float"),

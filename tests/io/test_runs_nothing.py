@@ -143,7 +143,6 @@ MEASURES = [
     "NRG(**{'base': 'P'})",
     "NRG(gains={exec: 1})",
     "NRG(p=2**10**10**10)",
-    "NRG@10; import os",
     "(x := NRG)@10",
     "parse_measure",
 ]

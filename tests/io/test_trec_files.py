@@ -275,7 +275,6 @@ def test_mistakes_in_a_run_name_file_and_line(case: str, tmp_path: Path) -> None
 
 
 MISTAKES_IN_QRELS = {
-    "NUL": ("1 0 a 1\n1 0 b\0 1\n", "line 2: it holds a NUL"),
     "fraction": ("1 0 a 0.5\n", "line 1: the relevance '0.5' is not a whole number"),
     "too large": ("1 0 a 2147483648\n", "line 1: the relevance '2147483648' is not a whole number below 2"),
     "three columns": ("1 a 1\n", "line 1: a TREC qrels line is 'query_id 0 doc_id relevance', not '1 a 1'"),

@@ -330,7 +330,6 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(rel=0)@10", "rel=0 is not allowed; it must be a whole number of at least 1"),
         ("MED(base='RBP',p=1.0)@10", "between 0 and 1"),
         ("MED(judged='no')@10", "judged='no' is not allowed; it must be True or False"),
-        ("MED(reff='x')@10", "did you mean 'ref'"),
         ("MED(base='RBP',residual=1)@10", "it must be True or False"),
         ("MED(max_grade=1)@10", "the qrels hold the grade 2, of query"),
         ("MED(ref='C')@10", r"ref='C' is not a run of the context; its runs are \['B'\]"),

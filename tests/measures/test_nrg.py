@@ -349,7 +349,6 @@ def test_tasc_of_each_policy() -> None:
         ("NRG@10", r"base='NRG@10' is itself relative"),
         ("nDGC@10", "is not a measure: .*no measure is called 'nDGC'; the nearest is 'nDCG'"),
         ("nDCG(", "is not a measure"),
-        ("P", "is not a measure"),
         ("nDCG(p=3)@10", "is not a measure: .*unsupported params"),
         ("alpha_nDCG", "needs a cutoff from 1 to 20"),
         ("nDCG@10; AP", "is not a measure"),

@@ -400,7 +400,6 @@ def test_what_the_corpus_needs() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("UE(base='R')", "needs a cutoff"),
         ("UE(base='P')", r"UE\(base='P'\) needs a cutoff: write UE\(base='P'\)@10"),
         ("UE(base='AP',version='z')@5", "version='z' needs the standard deviation.*not computed for AP"),
         ("AP_UE(version='z')@5", "not computed for AP"),

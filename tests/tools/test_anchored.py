@@ -1,15 +1,22 @@
-"""``python -m tools.anchored``: values that are the same, values that moved, and by how much they may."""
+"""``python -m tools.anchored`` (values that are the same, that moved, and by how much they may) and what a benchmark records."""
+
+from __future__ import annotations
 
 import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from benchmarks.__main__ import main as benchmark
+from benchmarks.report import Row, record
+from benchmarks.timing import Cost
 from tools.anchored.__main__ import main
 from tools.anchored.cases import Table
 from tools.anchored.comparison import compare
 from tools.anchored.outputs import Key, Outputs, Result
 
+import ir_measures_relative
 from small_campaign import write_campaign
 
 pytest.importorskip("statsmodels")  # what corrects the p-values of the statistics
@@ -87,3 +94,35 @@ def test_an_end_may_move_by_rounding_and_an_inexact_interval_may_shrink(
     for part in ("bounds", "verdicts"):
         assert compare(_outputs(part, **before), _outputs(part, **after)) == wrong
         assert compare(_outputs("statistics", **before), _outputs("statistics", **after)) == 0
+
+
+def test_ratios_are_kept_by_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the same work replace earlier ones of this version; those of other work and versions stay."""
+
+    def measure(work: str, seconds: float, ids: str = "") -> tuple[str, Row]:
+        return "a track", Row(work, "nDCG@10", Cost(seconds, seconds), Cost(2.0, 1.0), ids=ids)
+
+    table = tmp_path / "history.csv"
+    for version, rows in (
+        ("0.10.0", [measure("NRG@10", 1.0, "str"), measure("worth", 4.0)]),
+        ("0.9.0", [measure("NRG@10", 3.0, "str")]),
+        ("0.10.0", [measure("NRG@10", 0.5, "str"), measure("NRG@10", 1.5, "object")]),
+    ):
+        monkeypatch.setattr(ir_measures_relative, "__version__", version)
+        record(rows, table)
+    kept = pd.read_csv(table, keep_default_na=False)
+    assert list(kept) == ["version", "collection", "row", "against", "ids", "ratio"]
+    assert kept[["version", "row", "ids", "ratio"]].to_numpy().tolist() == [
+        ["0.9.0", "NRG@10", "str", 1.5],
+        ["0.10.0", "worth", "", 2.0],
+        ["0.10.0", "NRG@10", "str", 0.25],
+        ["0.10.0", "NRG@10", "object", 0.75],
+    ]
+
+
+@pytest.mark.parametrize("others", [["--quick"], ["--only", "growth"]])
+def test_a_first_look_is_not_kept(others: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Growth has no ratio, and a first look is of too few rounds."""
+    with pytest.raises(SystemExit):
+        benchmark(["--record", *others])
+    assert "--record" in capsys.readouterr().err

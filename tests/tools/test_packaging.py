@@ -134,11 +134,8 @@ def test_what_an_index_shows(copy: Path, given: str) -> None:
         assert set(core.urls) == {"Source", "Documentation", "Changelog", "Issues"}
         assert f"]({OURS}/raw/v{core.version}/docs/pictures/robust03.png)" in core.readme
     else:
-        assert (
-            core.urls == {}
-            and "![" not in core.readme
-            and "Keep, add, replace or drop? explains verdicts" in " ".join(core.readme.split())
-        )
+        assert core.urls == {} and "![" not in core.readme
+        assert "Keep, add, replace or drop? explains verdicts" in " ".join(core.readme.split())
 
 
 def test_the_site_of_a_repository_elsewhere_is_its_folder() -> None:
