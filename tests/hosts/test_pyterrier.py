@@ -210,6 +210,7 @@ def test_values_are_those_of_the_members(collection, pipelines, options) -> None
     check_members(collection, RunContext.from_pipelines(pipelines, collection.topics), pipelines, **options)
 
 
+@pytest.mark.filterwarnings("ignore:There are shared pipeline components")
 def test_hostile_names(collection, pipelines) -> None:
     systems = {name: pipelines["BM25"] % (5 + i) for i, name in enumerate(HOSTILE)}
     check_members(collection, RunContext.from_pipelines(systems, collection.topics), systems)
