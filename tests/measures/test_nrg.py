@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import warnings
+from functools import reduce
 from typing import Any
 
 import ir_measures
@@ -241,7 +242,8 @@ def test_a_gain_is_the_difference_of_two_values(best: bool) -> None:
     for _ in range(20):
         n_runs, n_items = rng.integers(1, 5), rng.integers(1, 6)
         coverage = CoverageFunction(rng.random((n_runs, n_items)), rng.random(n_items), best=best)
-        covered = coverage.cover(rng.integers(0, n_runs, rng.integers(0, 4)).tolist())
+        group = rng.integers(0, n_runs, rng.integers(0, 4)).tolist()
+        covered = reduce(coverage.extend, group, np.zeros(n_items))
         values = [coverage.value(coverage.extend(covered, run)) for run in range(n_runs)]
         expected = np.array(values) - coverage.value(covered)
         assert coverage.gains(covered) == pytest.approx(expected, abs=1e-12)
