@@ -42,10 +42,6 @@ def check_runs(
     """Check the runs of a context, new runs, and the judgments that measures need.
 
     ``missing_topics=False`` skips the warning on topics that runs miss, such as after :func:`.check_topics`.
-
-    Raises:
-        ValueError: there is nothing to score, a run shares no query with the judgments, or as
-            :func:`check_measures` says.
     """
     if not collection.documents.n_queries:
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
@@ -63,11 +59,7 @@ def check_runs(
 def check_collection(
     collection: Collection, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool
 ) -> None:
-    """Check the runs of a context for an evaluator, whose judgments may be those of one batch of topics.
-
-    Raises:
-        ValueError: as :func:`check_measures` says.
-    """
+    """Check the runs of a context for an evaluator, whose judgments may be those of one batch of topics."""
     _warn_about_other_topics(collection, may_be_batch=may_be_batch)
     warn_about_similar_ids(collection, collection.rankings)
     check_measures(collection, measures)
@@ -177,11 +169,7 @@ _FEW_NON_RELEVANT = 0.05
 
 
 def check_measures(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
-    """Check that the judgments are what measures need; warn where values may mislead.
-
-    Raises:
-        ValueError: a grade has no gain, or a measure of aspects has none.
-    """
+    """Check that the judgments are what measures need; warn where values may mislead."""
     warn_about_last_labels(collection, measures)
     for measure in filter(is_relative, measures):
         if measure.looks_at_aspects and collection.judgments.labels is None:
@@ -291,11 +279,7 @@ def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Me
 
 
 def check_host_run(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:
-    """Check a run that a host evaluates, which may be one batch of PyTerrier's.
-
-    Raises:
-        ValueError: it shares no query with the judgments.
-    """
+    """Check a run that a host evaluates, which may be one batch of PyTerrier's."""
     collection = run.collection
     # The measure needs these positions anyway.
     if not run.positions(collection.documents.may_gain, measures[0].look).any():

@@ -97,13 +97,9 @@ class Collection:
     def positions_in_run(
         self, run: Rankings, docs: Documents, look: Look, memo: Memo | None = None
     ) -> IntArray:
-        """Return the position of each of ``docs`` in any run: from 1, 0 where it is not in its top.
+        """Return the position of each of ``docs``, of :attr:`documents`, in any run: from 1, 0 where not in its top.
 
-        Args:
-            run: any run.
-            docs: some of :attr:`documents`.
-            look: how much of the ranking counts.
-            memo: stores the positions; default: the collection's memo, which is only for the context's runs.
+        ``memo`` stores the positions; default: the collection's memo, which is only for the context's runs.
         """
         memo = self.memo if memo is None else memo
         if look.judged_only:  # then positions depend on the labels too
@@ -150,14 +146,10 @@ class Collection:
     def product(
         self, factor: Callable[[IntArray], FloatArray], docs: Documents, look: Look, of: IntArray
     ) -> FloatArray:
-        """Return for each of ``docs`` the product, over some runs, of ``factor`` of its position (0: not retrieved).
+        """Return for each of ``docs`` the product, over the runs ``of`` (ascending), of ``factor`` of its position.
 
-        Args:
-            factor: works elementwise, and is part of the key in the memo. So it must be a function of a module, or a
-                frozen dataclass with ``__call__``: a lambda would never be found again.
-            docs: some of :attr:`documents`.
-            look: how much of each ranking counts.
-            of: the runs, as ascending indices.
+        ``factor`` works elementwise, on 0 where not retrieved, and is part of the key in the memo. So it must be a
+        function of a module, or a frozen dataclass with ``__call__``: a lambda would never be found again.
         """
         n, m = len(self.runs), len(of)
         if not m:

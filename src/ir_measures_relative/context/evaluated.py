@@ -45,12 +45,7 @@ class Evaluated:
     ) -> Evaluated:
         """Return a run of the collection by its name, or a new run by its rankings, as an evaluated run.
 
-        Args:
-            collection: the runs that it is evaluated among.
-            run: a name, or the rankings of a new run.
-            priors: the names of its priors, if not the policy's.
-            group: of a new run, for a policy that uses groups.
-            name: the name of the run of the context that ``run`` replaces, if any.
+        ``name`` is that of the run of the context that new rankings replace, if any.
         """
         name = run if isinstance(run, str) else name
         rankings = collection.runs[run] if isinstance(run, str) else run

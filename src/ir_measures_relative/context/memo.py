@@ -23,12 +23,12 @@ class Memo:
     A memo also finds the values of its ``parent``, and keeps its own to itself.
     """
 
-    def __init__(self, n_runs: int = 0, n_docs: int = 0, parent: Memo | None = None) -> None:
+    def __init__(self, n_runs: int = 0, n_docs: int = 0, parent: Memo | None = None, limit: int = 0) -> None:
         self._parent = parent
         self._lock = Lock()
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self.nbytes = 0  #: of all values together
-        self.limit = _LEAST_BYTES  #: of bytes; beyond it, the least recently used values are evicted
+        self.limit = limit or _LEAST_BYTES  #: of bytes; beyond it, the least recently used values are evicted
         if n_runs and n_docs:
             self.make_room(n_runs, n_docs)
 
@@ -63,13 +63,7 @@ class Memo:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the values, since other libraries' evaluators do not pickle."""
-        return _empty, (self.limit, self._parent)
-
-
-def _empty(limit: int, parent: Memo | None) -> Memo:
-    memo = Memo(parent=parent)
-    memo.limit = limit
-    return memo
+        return Memo, (0, 0, self._parent, self.limit)
 
 
 def _size(value: Any) -> int:

@@ -167,23 +167,15 @@ class Rankings:
         return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
 
     def top(self, cutoff: int | None = None) -> TopDocs:
-        """Return the first ``cutoff`` documents of every ranking, or all, with ties broken.
-
-        Raises:
-            ValueError: a document is duplicated among these rows, or its id is not a string.
-        """
+        """Return the first ``cutoff`` documents of every ranking, or all, with ties broken."""
         if cutoff is None:  # as large as the run: not kept
             return self.by_score().break_ties(None)
         top = self._top.get(cutoff)
         if top is None:
-            top = self._top[cutoff] = self.by_score(cutoff).break_ties(cutoff)
-            earlier = list(self._top.items())[:-1]
-            excess = sum(len(kept_top.query) for _, kept_top in earlier) - max(len(self), _LEAST_KEPT)
-            for depth, kept_top in earlier:  # the oldest first
-                if excess <= 0:
-                    break
-                self._top.pop(depth, None)
-                excess -= len(kept_top.query)
+            top = self.by_score(cutoff).break_ties(cutoff)
+            if sum(len(kept.query) for kept in list(self._top.values())) > max(len(self), _LEAST_KEPT):
+                self._top.clear()
+            self._top[cutoff] = top
         return top
 
     def with_attributes(self, **attributes: Any) -> Rankings:

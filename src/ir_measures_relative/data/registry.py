@@ -30,11 +30,7 @@ def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> No
 
 
 def load(name: str, until: Callable[[], bool] = lambda: False) -> None:
-    """Import the modules that add to a registry, as long as ``until`` is false.
-
-    Raises:
-        ImportError: one cannot be imported; the next call tries again.
-    """
+    """Import the modules that add to a registry, as long as ``until`` is false; after an error, the rest again."""
     for module in list(_WAITING.get(name, ())):
         if until():
             return
