@@ -14,7 +14,8 @@ from ir_measures_relative.data.documents import Documents
 from ir_measures_relative.measures.bases.ap import expected_precision_sum
 from ir_measures_relative.measures.bases.base import expected_sum
 from ir_measures_relative.measures.bases.browsing import LogDiscount
-from ir_measures_relative.measures.bases.gains import compute_gains, discount, ideal_dcg
+from ir_measures_relative.measures.bases.gains import compute_gains, discount
+from ir_measures_relative.measures.form import Ideal
 from ir_measures_relative.measures.ue import Normalizers, normalize
 
 from .data import Campaign
@@ -81,7 +82,7 @@ class Pool:
         size, depth = self._sizes(cutoff)
         mean_gain = sum_by_query(gain, docs.query, docs.n_queries) / size
         normalizers = Normalizers(
-            ideal_dcg(gain, docs.query, docs.n_queries, cutoff),
+            Ideal(LogDiscount(), cutoff).value(gain, docs.query, docs.n_queries),
             expected_sum(mean_gain, depth, LogDiscount()),
         )
         kept = np.where(self.position <= cutoff, self.position, 0)

@@ -38,14 +38,13 @@ class Ideal:
         if isinstance(self.seen, TopK) and self.depth is None:
             return sum_by_query(gain, query, n_queries)
         longest = int(np.bincount(query).max(initial=0))
-        if gain.ndim == 1 and n_queries * longest > 2**20 + 16 * len(
-            query
-        ):  # a table of queries would be large
+        # A table of queries may be large.
+        if gain.ndim == 1 and n_queries * longest > 2**20 + 16 * len(query):
             order = np.lexsort((-gain, query))
             rank = rank_within(query[order])
             rank = rank if self.depth is None else np.where(rank <= self.depth, rank, 0)
             return sum_by_query(gain[order] * self.seen.seen(rank), query[order], n_queries)
-        # The same sums, in a third of the time.
+        # Else the same sums take a third of the time.
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
         return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
 
