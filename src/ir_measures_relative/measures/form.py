@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -24,6 +24,22 @@ from ..data.arrays import (
 )
 from .bases.browsing import BrowsingModel, TopK
 from .bases.gains import Gain
+
+
+class Items(Protocol):
+    """Items that can gain: documents, or answers to aspects; sorted by query."""
+
+    @property
+    def query(self) -> IntArray:
+        """The query of each item, ascending."""
+
+    @property
+    def grade(self) -> IntArray:
+        """The grade of each item."""
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries, with those without items."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +91,7 @@ class Form:
     priors of a cascade, a subclass overrides :meth:`compute_left` or :meth:`over`.
     """
 
-    #: What can gain: documents, or answers to aspects, with ``query``, ascending, ``grade`` and ``n_queries``.
-    items: Any
+    items: Items
     position: IntArray  #: of each item in the run, from 1; 0 where it is not in the top
     rule: Rule
     #: The factor by which the other runs lower each item's gain (or raise it, as in rareness); 1 without other runs.

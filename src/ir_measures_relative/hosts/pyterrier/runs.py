@@ -234,8 +234,8 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
         >>> bm25
         BM25
         >>> bm25(pd.DataFrame({"qid": ["1"], "query": ["tea"]}))
-          qid query docno  score  name
-        0   1   tea     a    1.0  BM25
+          qid docno  score  name
+        0   1     a    1.0  BM25
     """
     if not isinstance(systems, Mapping):
         raise TypeError(f"systems is {kind_of(systems)}; give a dict from name to transformer or DataFrame")
@@ -243,7 +243,12 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     for name, system in systems.items():
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame")
-    return [Extended(system, _Name(name), name) for name, system in systems.items()]
+    return [
+        Extended(
+            _FixedResults(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name
+        )
+        for name, system in systems.items()
+    ]
 
 
 class _Name(pt.Transformer):  # type: ignore[misc]
@@ -262,3 +267,17 @@ class _Name(pt.Transformer):  # type: ignore[misc]
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         return list(dict.fromkeys([*input_columns, "name"]))
+
+
+class _FixedResults(pt.Transformer):  # type: ignore[misc]
+    """A transformer that returns the rows of a frame for the queries, in the order of the frame."""
+
+    def __init__(self, results: pd.DataFrame, shown: str) -> None:
+        self._results = results
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return self._results[self._results["qid"].isin(inp["qid"])].reset_index(drop=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from ...data.arrays import (
     sum_by_query,
 )
 from ...data.registry import Registry, fill
-from ..form import Form, Rule
+from ..form import Form, Items, Rule
 from .browsing import BrowsingModel
 from .gains import Relevant
 
@@ -42,7 +42,7 @@ class RankedGains(NamedTuple):
     def value(self, rule: Rule) -> FloatArray:
         """Return the value of the ranking by a rule, one a query."""
         # The gains are passed, so that the form needs no grades.
-        form = Form(self, self.position, rule, left=np.ones(len(self.position)))
+        form = Form(cast("Items", self), self.position, rule, left=np.ones(len(self.position)))
         return ratio(form.joined(self.gain), form.over(self.gain))
 
 
