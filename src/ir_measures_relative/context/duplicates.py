@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import ir_measures
 import numpy as np
 
 from ..arguments import match_patterns
-from ..data.arrays import IntArray
 from ..data.ids import WordArray
 from ..data.rankings import Rankings, hold_same_rows, known_depth
 from ..messages import first_ids, warn
@@ -168,23 +167,14 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
             return
 
 
-def why_incomparable(
-    collection: Collection,
-    measure: ir_measures.Measure,
-    a: str,
-    b: str,
-    priors: Mapping[str, Iterable[str]] | None = None,
-) -> str | None:
-    """Return why the values of two runs of a context are not comparable; None if they are.
-
-    ``priors`` are the names of each run's priors; default: the policy's.
-    """
+def why_incomparable(collection: Collection, measure: ir_measures.Measure, a: str, b: str) -> str | None:
+    """Return why the values of two runs of a context are not comparable; None if they are."""
     if not is_relative(measure):
         return None
     names = collection.names
     if measure.RELATIVE_TO == "priors":
         a_priors, b_priors = (
-            {names[i] for i in prior_indices(collection, n, measure, priors)} for n in (a, b)
+            {names[i] for i in Evaluated.of(collection, n).priors(measure.get("prior"))} for n in (a, b)
         )
         if (b in a_priors) != (a in b_priors):
             run, prior = (a, b) if b in a_priors else (b, a)
@@ -204,14 +194,3 @@ def why_incomparable(
             if reference is collection.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
-
-
-def prior_indices(
-    collection: Collection,
-    name: str,
-    measure: ir_measures.Measure,
-    priors: Mapping[str, Iterable[str]] | None,
-) -> IntArray:
-    """Return the indices of the priors of a run, from ``priors`` or else by the context's policy."""
-    run = Evaluated.of(collection, name, None if priors is None else priors[name])
-    return run.priors(measure.get("prior"))

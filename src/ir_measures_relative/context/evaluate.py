@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -124,7 +124,6 @@ def score_runs(
     measures: Sequence[ir_measures.Measure],
     *,
     absolute: Absolute | None = None,
-    priors: Mapping[str, Iterable[str]] | None = None,
     new_runs: Mapping[str, Rankings] | None = None,
     part: bool = False,
     missing_topics: bool = True,
@@ -135,12 +134,7 @@ def score_runs(
     whole, and only the queries of new runs are checked here. ``missing_topics`` is as for :func:`check_runs`.
     """
     query_ids, new_runs = collection.documents.query_ids, new_runs or {}
-    runs = [
-        Evaluated.of(collection, new_runs[n])
-        if n in new_runs
-        else Evaluated.of(collection, n, None if priors is None else priors[n])
-        for n in names
-    ]
+    runs = [Evaluated.of(collection, new_runs.get(name, name)) for name in names]
     if part:
         for new_run in new_runs.values():
             check_queries(collection, new_run)

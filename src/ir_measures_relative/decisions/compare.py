@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from ..context.evaluate import aggregate, describe_dominant_topics, score_runs
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, param_value, parse_measures
 from ..context.missing_topics import check_topics, note_missing_topics
-from ..context.priors import FixedPriors, Policy, PriorPolicy, resolve_policy
+from ..context.priors import FixedPriors, Policy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import known_depth
@@ -106,8 +107,10 @@ def compare(
     families = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    names, policy, fixed = _choose_runs(context, names, priors, baseline)
-    view = judged_collection(context, qrels)
+    policy = context.policy if priors is None else resolve_policy(priors, context.names, context.groups)
+    fixed = policy.priors if isinstance(policy, FixedPriors) else ()
+    names = _choose_runs(context, names, fixed, baseline)
+    view = replace(judged_collection(context, qrels), policy=policy)
     check_runs(view, parsed, missing_topics=False)
     view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
     _reject_copied_priors(view, names, parsed, fixed)
@@ -116,8 +119,7 @@ def compare(
     run_pairs = list(itertools.combinations(names, 2))
     if baseline is not None:
         run_pairs = [(name, baseline) for name in names if name != baseline]
-    priors_of_run = None if policy is None else {name: policy.priors_of(view, name) for name in names}
-    comparisons = list(_score_pairs(view, parsed, names, run_pairs, priors_of_run, test))
+    comparisons = list(_score_pairs(view, parsed, names, run_pairs, test))
     corrected = families.test([(c.comparable_pairs, c.test) for c in comparisons], options)
     warnings: dict[str, list[str]] = {}
     for comparison, result in zip(comparisons, corrected, strict=True):
@@ -136,13 +138,11 @@ def compare(
 
 
 def _choose_runs(
-    context: RunContext, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
-) -> tuple[list[str], PriorPolicy | None, Sequence[str]]:
-    """Return the runs to compare, the policy that replaces the context's if there is one, and the fixed priors."""
+    context: RunContext, names: Sequence[str] | None, fixed: Sequence[str], baseline: str | None
+) -> list[str]:
+    """Return the runs to compare, none of which is among the ``fixed`` priors."""
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
-    policy = context.policy if priors is None else resolve_policy(priors, context.names, context.groups)
-    fixed = policy.priors if isinstance(policy, FixedPriors) else ()
     chosen = [n for n in context.names if n not in fixed] if names is None else list(names)
     if baseline is not None and baseline not in chosen:
         chosen.append(baseline)
@@ -163,7 +163,7 @@ def _choose_runs(
     if not chosen:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return chosen, None if priors is None else policy, fixed
+    return chosen
 
 
 def _reject_copied_priors(
@@ -204,12 +204,11 @@ def _score_pairs(
     measures: Sequence[ir_measures.Measure],
     names: Sequence[str],
     run_pairs: Sequence[tuple[str, str]],
-    priors: Mapping[str, Any] | None,
     test: str | None,
 ) -> Iterator[_Comparison]:
     """Yield the comparison by each measure; warn where one topic decides a mean."""
     scored = [measure for measure in measures if not is_pairwise(measure)]
-    scores = score_runs(view, names, scored, priors=priors, missing_topics=False)
+    scores = score_runs(view, names, scored, missing_topics=False)
     if (message := describe_dominant_topics(scores)) is not None:
         warn(message)
     first_runs, second_runs = ([names.index(pair[side]) for pair in run_pairs] for side in (0, 1))
@@ -222,7 +221,7 @@ def _score_pairs(
         else:
             values = scores.values[:, scored.index(measure)]
             first, second, limit = values[first_runs], values[second_runs], tie_limit(values)
-            reasons = [why_incomparable(view, measure, a, b, priors) for a, b in run_pairs]
+            reasons = [why_incomparable(view, measure, a, b) for a, b in run_pairs]
         pairs = Pairs.between(first, second, limit)
         yield _Comparison(measure, run_pairs, first, second, pairs, reasons, test_of_measure)
 

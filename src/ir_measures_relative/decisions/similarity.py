@@ -15,7 +15,6 @@ from tqdm import tqdm
 from ..bounding.bounds import measure_table
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection, new_collection
-from ..context.duplicates import prior_indices
 from ..context.evaluate import aggregate
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure, parse_measures, registered
@@ -163,7 +162,8 @@ def score_nearest_copies(
     shared = count_shared_documents(view, measure.params.get("cutoff"))
     copies: list[tuple[str, float] | None] = []
     for name in names:
-        rivals = prior_indices(view, name, measure, priors)
+        run = Evaluated.of(view, name, None if priors is None else priors[name])
+        rivals = run.priors(measure.get("prior"))
         if not len(rivals):
             copies.append(None)
             continue
