@@ -29,7 +29,7 @@ T = TypeVar("T")
 class Collection:
     """The runs of a context on judged documents; immutable.
 
-    Nothing changes in place: ``select_runs``, ``with_runs`` and the like return another collection. Those with the same
+    Nothing changes in place: ``select_runs`` and ``select_queries`` return another collection. Those with the same
     judgments share the ``memo``, so nothing is computed twice.
     """
 
@@ -81,10 +81,6 @@ class Collection:
         groups = {name: group for name, group in self.groups.items() if name in runs}
         reference = self.reference if self.reference in runs else None
         return replace(self, runs=runs, groups=groups, reference=reference)
-
-    def with_runs(self, runs: Mapping[str, Rankings]) -> Collection:
-        """Return the collection with these runs added; a run of the same name is replaced."""
-        return replace(self, runs={**self.runs, **runs})
 
     def select_queries(self, keep: BoolArray) -> Collection:
         """Return the collection of the queries where ``keep`` is true, as though the others were not judged."""

@@ -144,14 +144,13 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
     relative_to = [m.RELATIVE_TO for m in measures]
     if "systems" not in relative_to and "priors" not in relative_to:
         return
-    names = list(collection.runs)
-    if "systems" not in relative_to and run.group is not None:
-        names = [name for name in names if collection.groups.get(name) != run.group]
+    of_own_group = "systems" in relative_to or run.group is None
     firsts = _hash_starts(collection, run.run, _START, run.memo, first=True)  # most runs differ in these
-    for name in list(names):
-        other = _hash_starts(collection, collection.runs[name], _START, collection.memo, first=True)
-        if not firsts.any() or (other != firsts)[firsts != 0].any():
-            names.remove(name)
+    names = []
+    for name, other in collection.runs.items() if firsts.any() else ():
+        differ = firsts != _hash_starts(collection, other, _START, collection.memo, first=True)
+        if not differ[firsts != 0].any() and (of_own_group or collection.groups.get(name) != run.group):
+            names.append(name)
     comparisons: dict[str, dict[str, bool]] = {
         "ranks exactly as": {},
         "ranks the judged topics that it has as does": {"partly": True},

@@ -53,13 +53,12 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
     ranks are usual, since judgments may cover more topics than anyone ran. They are missing only where ids, or the end
     of a run, show a mistake.
     """
-    ranked = np.zeros((len(runs), judged.n_queries), dtype=bool)
-    for row, run in zip(ranked, runs.values(), strict=True):
+    ranked, answered = np.zeros((2, len(runs), judged.n_queries), dtype=bool)
+    for i, run in enumerate(runs.values()):
         code = judged.match_queries(run)
-        row[code[code >= 0]] = True
-    answered = ranked.copy()
-    for row, run in zip(answered, runs.values(), strict=True):
-        row[[judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
+        ranked[i, code[code >= 0]] = True
+        answered[i, [judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
+    answered |= ranked
     is_judged = np.diff(judged.starts) > 0 if len(judged) else np.ones(judged.n_queries, dtype=bool)
     elsewhere = (ranked.sum(axis=0) > ranked) & is_judged
     missing = elsewhere & ~answered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import ir_measures
@@ -97,7 +98,7 @@ def worth(
         name = f"{name} (candidate)"
     collection = judged_collection(context, qrels)
     if not in_context:
-        collection = collection.with_runs({name: run})
+        collection = replace(collection, runs={**collection.runs, name: run})
     check_runs(collection.select_runs([*names, name]), missing_topics=False)
     collection, note = check_topics(collection, [*names, name], missing)
     return decide_on_candidate(collection, names, name, terms, note)

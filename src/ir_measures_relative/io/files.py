@@ -69,13 +69,14 @@ def unpack(data: bytes, source: str) -> bytes:
         return data
     limit = max_unpacked(len(data))
     try:
-        return read(data, limit)
-    except _TooLargeError:
-        raise too_large_error(source, f"the {suffix} file", len(data), limit) from None
+        content = read(data, limit)
     except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"{source}: the {suffix} file is truncated or damaged ({error}); fetch it again"
         ) from None
+    if content is None:
+        raise too_large_error(source, f"the {suffix} file", len(data), limit)
+    return content
 
 
 def check_lines(data: bytes, source: str) -> None:
@@ -93,35 +94,31 @@ def check_lines(data: bytes, source: str) -> None:
             )
 
 
-class _TooLargeError(Exception):
-    """A file unpacks to more than the limit."""
-
-
-def _read(opener: Callable[[io.BytesIO], Any], data: bytes, limit: int) -> bytes:
-    """Return the content; raise _TooLargeError, before much of it is in memory, if it exceeds the limit."""
+def _read(opener: Callable[[io.BytesIO], Any], data: bytes, limit: int) -> bytes | None:
+    """Return the content; None, before much of it is in memory, if it exceeds the limit."""
     pieces, size = [], 0
     with opener(io.BytesIO(data)) as file:
         while piece := file.read(_PIECE):
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise _TooLargeError
+                return None
     return b"".join(pieces)
 
 
-def _read_gzip(data: bytes, limit: int) -> bytes:
+def _read_gzip(data: bytes, limit: int) -> bytes | None:
     try:
         from isal.igzip import IGzipFile  # takes a third of the time
 
         return _read(lambda stream: IGzipFile(fileobj=stream), data, limit)
-    except (_TooLargeError, MemoryError):
+    except MemoryError:
         raise
     except Exception:  # isal is not installed; or the file is damaged, and gzip's message is the better one
         return _read(lambda stream: gzip.GzipFile(fileobj=stream), data, limit)
 
 
 # The first bytes of packed files, the ending of their names, and what unpacks them up to a limit.
-_PACKED: tuple[tuple[bytes, str, Callable[[bytes, int], bytes]], ...] = (
+_PACKED: tuple[tuple[bytes, str, Callable[[bytes, int], bytes | None]], ...] = (
     (b"\x1f\x8b", ".gz", _read_gzip),
     (b"BZh", ".bz2", partial(_read, bz2.BZ2File)),
     (b"\xfd7zXZ\x00", ".xz", partial(_read, lzma.LZMAFile)),

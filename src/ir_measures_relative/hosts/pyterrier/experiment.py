@@ -154,10 +154,9 @@ def Experiment(
         options=options,
     )
     result = in_order(experiment.run(systems), list(columns))
-    if beside is not None and isinstance(result, pd.DataFrame):
-        result.attrs |= (
-            {"beside": tracks} if (tracks := cite_tracks(beside.runs.values(), count_others=True)) else {}
-        )
+    tracks = [] if beside is None else cite_tracks(beside.runs.values(), count_others=True)
+    if tracks and isinstance(result, pd.DataFrame):
+        result.attrs["beside"] = tracks
     return result
 
 
