@@ -6,7 +6,7 @@ A function ``check_…`` raises, and may warn; ``warn_about_…`` only warns.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -271,11 +271,15 @@ _HALF, _TOPICS_SAMPLED = 0.5, 10
 
 def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
     """Warn of runs whose values may mislead; each kind of warning once."""
-    relative = list(filter(is_relative, measures))
-    if any(m.RELATIVE_TO == "priors" and "prior" not in m.params for m in relative):
-        _warn_about_no_priors(runs)
-    if any(m.RELATIVE_TO == "chance" and m.get("pool") == "judged" for m in relative):
-        _warn_about_few_ranked(runs)
+    checks: list[Callable[[Sequence[Evaluated]], None]] = []
+    for measure in measures:
+        relative_to, params = getattr(measure, "RELATIVE_TO", None), measure.params
+        if relative_to == "priors" and "prior" not in params:
+            checks.append(_warn_about_no_priors)
+        elif relative_to == "chance" and measure.get("pool") == "judged":
+            checks.append(_warn_about_few_ranked)
+    for check in dict.fromkeys(checks):
+        check(runs)
 
 
 def check_host_run(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ..messages import few, first_ids, warn
 
 if TYPE_CHECKING:
     from .collection import Collection
+
+T = TypeVar("T")
 
 # Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
 # the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
@@ -57,8 +59,8 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
 def _warn_about_self_retrieval(collection: Collection, runs: Sequence[Rankings]) -> None:
     judged, odd = collection.judgments, []
     for run in runs:
-        key, find = ("self-retrieval", run, judged), partial(find_self_retrieval, judged, run)
-        if len(topics := collection.memo_for(run).get(key, find)):
+        find = partial(find_self_retrieval, judged, run)
+        if len(topics := _find_once(collection, run, ("self-retrieval", run, judged), find)):
             odd.append((run, topics))
     if odd:
         run, topics = odd[0]
@@ -83,20 +85,20 @@ class Ties(NamedTuple):
     by_run: list[str]  #: by the ranks of the run, or by its scores in 64 bits where it has none
 
 
-def find_ties(run: Rankings) -> Ties | tuple[()]:
-    """Return the ties that make ids, and not the run, order its first documents; () where they do not matter.
+def find_ties(run: Rankings) -> Ties | None:
+    """Return the ties that make ids, and not the run, order its first documents; None where they do not matter.
 
     They matter where 32-bit floats make most of adjacent scores equal, or where nearly all scores are, and the ranks of
     the run, or else its scores in 64 bits, have another order. Otherwise ties are the run's own, or of duplicates, some
     of which differ by rounding.
     """
     if not has_many_ties(run):
-        return ()
+        return None
     rows, tied = ties_in_top(run)
     rounded = tied & (run.unrounded_scores(rows) != run.unrounded_scores(rows - 1))
     in_32_bits = bool(rounded.mean() > _TIED_IN_32_BITS)
     if not in_32_bits and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
-        return ()
+        return None
     decided_by_id = rows[tied if run.ranks is not None else rounded]
     topics = np.unique(np.searchsorted(run.starts, decided_by_id, side="right") - 1)
     for query_id in run.query_ids[topics]:
@@ -105,7 +107,7 @@ def find_ties(run: Rankings) -> Ties | tuple[()]:
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
             return Ties(float(tied.mean()), in_32_bits, query_id, by_id[shown], by_run[shown])
-    return ()
+    return None
 
 
 def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
@@ -121,7 +123,7 @@ def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
 def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
     odd = []
     for run in runs:
-        if ties := collection.memo_for(run).get(("ties", run), partial(find_ties, run)):
+        if (ties := _find_once(collection, run, ("ties", run), partial(find_ties, run))) is not None:
             odd.append((run, ties))
     if odd:
         run, ties = odd[0]
@@ -136,6 +138,13 @@ def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
             collection.context,
             "ties",
         )
+
+
+def _find_once(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
+    """Return ``find()``, computed once for each run of the context."""
+    if run not in collection.rankings:
+        return find()
+    return collection.memo.get(key, lambda: (find(),))[0]
 
 
 # ---- ids of another version of the collection

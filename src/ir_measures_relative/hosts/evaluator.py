@@ -80,7 +80,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         if name is None and run.tag in context.runs:
             name = run.tag
         if name is None:
-            group = resolve_group(self.collection, run, group, self.measures)
+            if group is not None or run.group is not None:
+                group = resolve_group(self.collection, run, group, self.measures)
         elif group is not None and context.groups.get(name) != group:
             raise ValueError(
                 f"the evaluated run is named {name!r}, which is a run of the context and of the group "

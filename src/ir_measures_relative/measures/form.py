@@ -61,8 +61,9 @@ class Ideal:
             rank = rank if self.depth is None else np.where(rank <= self.depth, rank, 0)
             return sum_by_query(gain[order] * self.seen.seen(rank), query[order], n_queries)
         # Else the same sums take a third of the time.
+        seen = self.seen.seen(np.arange(1, longest + 1)[: self.depth])
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
-        return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
+        return row_sums(best * seen)
 
 
 @dataclass(frozen=True)

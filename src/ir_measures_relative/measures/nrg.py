@@ -127,13 +127,18 @@ class _NRG(RelativeMeasure):
             return replace(rule, over=replace(rule.over, depth=None))
         return rule
 
+    @cached_property
+    def is_residual(self) -> bool:
+        """Whether N is computed from the residual gains."""
+        return self.get("norm") in ("residual", "whole")
+
     def form(self, run: Evaluated) -> Form:
         rule, look, prior = self.rule, self.look, self.prior
         docs = run.documents_for(self.rule.gain)
         position = run.positions(docs, look)
         if rule.combine != "cascade":
             left = run.left_by_priors(Unseen(rule.seen), docs, look, prior)
-            return Form(docs, position, rule, left, residual=self.get("norm") in ("residual", "whole"))
+            return Form(docs, position, rule, left, self.is_residual)
         left = run.left_by_priors(Unseen(Reader(docs, self.get("max_grade"))), docs, look, prior)
         in_priors = run.collection.positions(docs, look, of=run.priors(prior))
         return ResidualCascade(docs, position, rule, left, residual=True, priors=in_priors)
