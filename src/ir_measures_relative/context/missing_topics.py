@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,6 @@ from .collection import Collection
 
 if TYPE_CHECKING:
     import pandas as pd
-
-T = TypeVar("T", bound="pd.DataFrame")
 
 #: What ``missing=`` takes: count missing topics as empty rankings, leave them out for all runs, or accept none.
 MISSING = ("zero", "drop", "raise")
@@ -124,7 +122,7 @@ def check_topics(
     return collection.select_queries(keep), f"{note} {left_out} left out for all runs."
 
 
-def note_missing_topics(table: T, note: str, missing: str | None, context: object) -> T:
+def note_missing_topics(table: pd.DataFrame, note: str, missing: str | None, context: object) -> pd.DataFrame:
     """Return the table with the note of :func:`check_topics` in its ``attrs``; warn, unless ``missing`` was set."""
     if note:
         table.attrs["missing_topics"] = note

@@ -286,9 +286,6 @@ class Aspects:
     aspect: IntArray  #: the aspect of each label; each pair of a document and an aspect is unique
     grade: IntArray  #: of each label
 
-    def __len__(self) -> int:
-        return len(self.query)
-
 
 class Judgments(Documents):
     """Judged documents: ``labels`` by aspect where these are named, the last of which is the ``grade``."""
