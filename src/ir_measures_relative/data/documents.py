@@ -68,11 +68,6 @@ class Documents:
         """The document of each row, as a string."""
         return self.ids.strings()
 
-    def doc_ids_of(self, query_id: str) -> ObjectArray:
-        """Return the documents of one query, as strings."""
-        code = self.query_code[query_id]
-        return self.ids.take(slice(int(self.starts[code]), int(self.starts[code + 1]))).strings()
-
     @cached_property
     def starts(self) -> IntArray:
         """The rows of query ``i`` are ``starts[i]:starts[i + 1]``."""
@@ -301,6 +296,11 @@ class Judgments(Documents):
         """Return these queries without any judgment."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
+
+    def doc_ids_of(self, query_id: str) -> ObjectArray:
+        """Return the documents of one query, as strings."""
+        code = self.query_code[query_id]
+        return self.ids.take(slice(int(self.starts[code]), int(self.starts[code + 1]))).strings()
 
     def select_queries(self, keep: BoolArray) -> Judgments:
         """Return the rows of some queries, as though the others were not judged."""
