@@ -23,6 +23,7 @@ import ir_measures_relative
 from ir_measures_relative import NRG, RelativeWarning, RunContext
 from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, find_inputs
 from ir_measures_relative.context.measure_strings import (
+    SHARES,
     check_host_measure,
     explain_error,
     needs_subtopics,
@@ -31,7 +32,6 @@ from ir_measures_relative.context.measure_strings import (
 from ir_measures_relative.hosts import compat
 from ir_measures_relative.measures.measure import RelativeMeasure, path_if_string
 from ir_measures_relative.messages import NOT_THE_USERS
-from ir_measures_relative.stats.intervals import SHARES
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "b": 1}, "3": {"a": 1}}
 RUN = {q: {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0} for q in QRELS}

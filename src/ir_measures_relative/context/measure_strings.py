@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -30,6 +31,24 @@ def param_value(measure: Measure, name: str, default: Any = None) -> Any:
         return default
     value = measure[name]
     return default if value is MISSING else value
+
+
+# Guess: shares. The values of these measures of ir_measures lie between 0 and 1.
+# Ends with: a range in each declaration there.
+SHARES = re.compile(
+    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|StRecall|infAP|nDCG"
+)
+
+
+def value_range(measure: Measure | str) -> tuple[float, float]:
+    """Return the least and the greatest possible value of a query; infinite if there is none, or it is unknown."""
+    try:
+        parsed = parse_measure(measure)
+    except ValueError:  # a table may hold what it likes
+        return -math.inf, math.inf
+    if SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
+        return 0.0, 1.0
+    return getattr(parsed, "value_range", (-math.inf, math.inf))
 
 
 def registered() -> dict[str, Measure]:

@@ -20,7 +20,7 @@ from ..context.collection import Collection, judged_collection
 from ..context.duplicates import deepest_cutoff, find_duplicates, why_incomparable
 from ..context.evaluate import aggregate, describe_dominant_topics, score_runs
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, param_value, parse_measures
+from ..context.measure_strings import is_relative, param_value, parse_measures, value_range
 from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.priors import FixedPriors, Policy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
@@ -35,7 +35,6 @@ from ..stats.intervals import (
     mean_and_error,
     means_and_margins,
     topics_to_settle,
-    value_range,
 )
 from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from ..arguments import check_choice, check_confidence, check_count, is_number
 from ..bounding.intervals import TimeLimit
+from ..context.measure_strings import value_range
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
-from ..stats.intervals import value_range
 from ..stats.regret import OptionBounds, option_bounds, upper_bounds
 from ..tolerances import ROUNDED
 from .options import Combination, check_deciding_measure

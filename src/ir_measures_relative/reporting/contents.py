@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..context.collection import Collection, judged_collection
 from ..context.evaluate import Scores, describe_dominant_topics, score_runs
-from ..context.measure_strings import is_relative
+from ..context.measure_strings import is_relative, value_range
 from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors
 from ..context.run_context import RunContext
@@ -25,7 +25,7 @@ from ..io.datasets import fetching
 from ..io.qrels import QrelsColumns
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, few, kind_of, warn
-from ..stats.intervals import means_and_margins, value_range
+from ..stats.intervals import means_and_margins
 from ..tolerances import ROUNDED, TIED
 
 # The cutoff of a measure that the report adds, unless a measure of the user has one up to the second number: comparing

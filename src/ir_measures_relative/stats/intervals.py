@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ..arguments import check_confidence
-from ..context.measure_strings import is_relative, parse_measure
+from ..context.measure_strings import value_range
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE, ROUNDED, TIED
 
@@ -257,24 +256,6 @@ def means_and_margins(
         lower, upper = np.clip(ends, *value_range(measure))
         means[measure], margins[measure] = mean, [mean - lower, upper - mean]
     return pd.DataFrame(means), margins
-
-
-# Guess: shares. The values of these measures of ir_measures lie between 0 and 1.
-# Ends with: a range in each declaration there.
-SHARES = re.compile(
-    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|StRecall|infAP|nDCG"
-)
-
-
-def value_range(measure: ir_measures.Measure | str) -> tuple[float, float]:
-    """Return the least and the greatest possible value of a query; infinite if there is none, or it is unknown."""
-    try:
-        parsed = parse_measure(measure)
-    except ValueError:  # a table may hold what it likes
-        return -math.inf, math.inf
-    if SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
-        return 0.0, 1.0
-    return getattr(parsed, "value_range", (-math.inf, math.inf))
 
 
 def _interval_or_mean(
