@@ -43,9 +43,8 @@ MODULES: dict[str, Sequence[str]] = {
     "distributed": (),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "bounding.labelings": ("Labelings", "NotBoundedError"),
-    "bounding.intervals": ("Interval",),
+    "bounding.intervals": ("Interval", "TimeLimit"),
     "io.runs": ("read_run",),
-    "work": ("Work",),
     "data.documents": ("Documents", "Judgments", "Labels", "Aspects"),
     "measures.bases.base": ("Base", "Chance"),
     "measures.form": (),
@@ -145,7 +144,7 @@ def package_page() -> str:
     about = (
         "Everything that users and authors of measures call; the rest may change without notice. Each measure has a "
         ":doc:`page of its own </measures>`.\n\nThe package does not import these modules by itself. Those "
-        "of ``data``, ``measures`` and ``work`` are for :doc:`your own measures </adding-a-measure>`:\n\n"
+        "of ``data`` and ``measures`` are for :doc:`your own measures </adding-a-measure>`:\n\n"
         ".. toctree::\n   :glob:\n   :maxdepth: 1\n\n   api-*"
     )
     title = f"API\n===\n\n{about}\n\n{PACKAGE}\n{'-' * len(PACKAGE)}\n\n.. py:currentmodule:: {PACKAGE}\n\n"
