@@ -42,7 +42,7 @@ def _run(args: argparse.Namespace) -> None:
 
 def check_picture(path: str, inputs: Mapping[str, str]) -> None:
     """Raise ValueError or OSError for a picture that cannot be written, or would replace another kind of file."""
-    from ..formats.foreign_files import is_picture
+    from ..formats.content import is_picture
     from ..plots import new_figure
 
     check_output(path, inputs, "picture", is_picture)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..io.files import read_bytes
 from ..io.trec_columns import starts_as_trec
 from ..messages import few
-from .foreign_files import is_picture
+from .content import is_picture
 
 # The endings of pages about runs, such as ``README.md`` and TIRA's ``retrieval-ir-metadata.yml``.
 _PAGES = (".md", ".rst", ".html", ".htm", ".yml", ".yaml")

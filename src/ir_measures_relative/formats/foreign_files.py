@@ -5,9 +5,7 @@ Packed files, pictures, files of measures, such as trec_eval's output, and pickl
 
 from __future__ import annotations
 
-import os
 import re
-import zlib
 from functools import cache
 from itertools import islice, pairwise
 from typing import Any
@@ -43,7 +41,6 @@ def formats() -> tuple[Format, ...]:
 @FILES.register("formats")
 def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
     """Read a file; return None where it is in no format other than TREC's."""
-    _check_kind(data, source)
     content = Content(data, source)
     file_format = detect_format(content)
     if file_format is None:
@@ -176,62 +173,6 @@ def _as_number(label: Any) -> Any:
         text = label.strip(" \t\r\n")
         return None if not text else float(text) if _NUMBER.fullmatch(text) else label
     return None if is_missing(label) or label != label else label
-
-
-# ---- files that are rejected
-
-# The first bytes of files that are not read, what to call them, and what to do.
-_UNREADABLE = {
-    b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
-    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz (ranx: save as .json)"),
-    b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
-    b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
-    b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
-    b"\xff\xfe\0\0": ("text in UTF-32", "convert it to UTF-8"),
-    b"\0\0\xfe\xff": ("text in UTF-32", "convert it to UTF-8"),
-    b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
-    b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
-}
-
-# The first bytes of pictures.
-_PICTURES = {
-    "PNG": rb"\x89PNG\r\n\x1a\n",
-    "JPEG": rb"\xff\xd8\xff",
-    "GIF": rb"GIF8[79]a",
-    "TIFF": rb"II\*\x00|MM\x00\*",
-    "WebP": rb"RIFF....WEBP",
-    "AVIF": rb"....ftypavi[fs]",
-    "PDF": rb"%PDF-",
-    "PostScript": rb"%!PS",
-    "PGF": rb"%% Creator: Matplotlib, PGF",
-    "SVG": rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg|<svg)",
-}
-_HEAD = 2048  # bytes that tell the format of a picture
-
-
-def _check_kind(data: bytes, source: str) -> None:
-    """Raise ValueError for a packed file, text that is not in UTF-8, or a picture."""
-    for start, (name, remedy) in _UNREADABLE.items():
-        if data.startswith(start):
-            raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
-    if picture := _picture_format(data[:_HEAD]):
-        raise ValueError(f"{source} is a picture ({picture}); give a text file")
-
-
-def is_picture(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is a picture, by its content."""
-    with open(path, "rb") as file:
-        return _picture_format(file.read(_HEAD)) is not None
-
-
-def _picture_format(start: bytes) -> str | None:
-    """Return the format of the picture that starts with these bytes; None for another file."""
-    if start.startswith(b"\x1f\x8b"):  # .svgz
-        try:
-            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
-        except zlib.error:
-            return None
-    return next((name for name, head in _PICTURES.items() if re.match(head, start, re.DOTALL)), None)
 
 
 def is_measure_name(name: str) -> bool:
