@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,10 @@ def relative_worth() -> Callable[..., Any]:
         from ir_measures_relative.formats.run_paths import read_runs, run_files
         from ir_measures_relative.formats.track_file import is_track
 
-        own = Path(candidate).resolve() if isinstance(candidate, (str, os.PathLike)) else None
+        own = None
+        if isinstance(candidate, (str, os.PathLike)):
+            with suppress(ValueError):  # no file can have such a name
+                own = Path(candidate).resolve()
 
         def read(runs: Any) -> dict[str, Any]:
             if isinstance(runs, (str, os.PathLike)) and is_track(os.fspath(runs)):

@@ -145,14 +145,12 @@ def resolve_group(
     """Return the group of a new run, as given or its own; None if there is none, or the priors use none."""
     policy, group = collection.policy, given
     by_group = finder_for_new_runs(policy) is not None
-    if (
-        group is None
-        and run.group == ""
-        and (by_group or any(m.params.get("systems") == "groups" for m in measures))
-    ):
+    counts_groups = any(m.params.get("systems") == "groups" for m in measures)
+    if group is None and run.group == "" and (by_group or counts_groups):
+        effect = "every run of the context is a prior" if by_group else "it is a system of its own"
         warn(
-            "the run's column 'group' does not hold one name in all rows, so every run of the context may be a prior, "
-            "and it is a system of its own; give it one string, or say evaluating(group=…)",
+            f"the run's column 'group' does not hold one name in all rows, so {effect}; give it one string"
+            + (", or say evaluating(group=…)" if by_group else ""),
             collection.context,
         )
     elif group is None and by_group:

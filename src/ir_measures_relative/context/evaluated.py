@@ -120,6 +120,8 @@ class Evaluated:
         """Return the reference run: ``ref``, else the context's, else the only other run."""
         names, name = self.collection.names, self.collection.reference if ref is None else ref
         if name is None:
+            if not names:
+                raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
             others = [other for other in names if other != self.name]
             if len(others) != 1:
                 evaluated = f", and {self.name!r} is evaluated" if self.name else ""

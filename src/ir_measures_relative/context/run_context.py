@@ -363,7 +363,7 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
         low, high = (
             int(g) if isinstance(g, (int, np.integer)) and not isinstance(g, bool) else None for g in grades
         )
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, LookupError):
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:
         raise ValueError(f"grades={grades!r} is not allowed; give the lowest and the highest, such as (0, 3)")

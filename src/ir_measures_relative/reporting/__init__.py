@@ -16,7 +16,7 @@ import ir_measures
 
 from ..context.evaluate import Scores
 from ..context.measure_strings import parse_measures
-from ..context.run_context import RunContext
+from ..context.run_context import RunContext, check_is_context
 from ..io.datasets import dataset_id, fetch_qrels
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import counted, needs_extra, warn
@@ -59,6 +59,7 @@ def report(
         raise IsADirectoryError(f"{path} is a folder; give the path of a file, such as {example}")
     check_writable(path)
     target = Path(os.path.realpath(path))  # a link stays one
+    check_is_context(context)
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
