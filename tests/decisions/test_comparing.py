@@ -443,8 +443,10 @@ def test_intervals_of_means_are_those_of_scipy(confidence: float) -> None:
 def test_which_measures_are_0_for_a_duplicate() -> None:
     context = RunContext({"old": RUNS["r0"], "duplicate": RUNS["r0"]}, priors=["old"])
     for measure in (UniqueRel @ 5, NRG(base="P") @ 5):
+        assert measure.zero_for_duplicate
         assert mean_intervals(context, LABELS, [measure]).iloc[1, 2:4].tolist() == [0.0, 0.0]
     for measure in (NRG @ 5, NRG(base="RBP"), NRG(base="RR"), Shapley @ 5, P_Rareness @ 5, TaSC):
+        assert not measure.zero_for_duplicate
         assert mean_intervals(context, LABELS, [measure])["mean"][1] > 0
 
 

@@ -22,7 +22,6 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
 from ..measures.bases.base import BASES
-from ..measures.ue import _UE
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from .ap import PrecisionLabelings
@@ -187,10 +186,9 @@ def make_labelings(
     if getattr(measure, "JUDGMENTS", "needed") == "ignored":
         raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
     arguments = measure, runs, unretrieved_relevant
-    if isinstance(measure, _UE):
-        return above_chance_class(measure)(*arguments)
     if not (measure.has_form if is_relative(measure) else measure.NAME in BASES):
-        return Labelings(*arguments)
+        above_chance = getattr(measure, "RELATIVE_TO", None) == "chance"
+        return (above_chance_class(measure) if above_chance else Labelings)(*arguments)
     return _BY_COMBINATION[measure_rule(measure).combine](*arguments)
 
 

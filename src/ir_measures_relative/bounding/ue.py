@@ -155,7 +155,6 @@ class _NotBounded(Labelings):
 
 def above_chance_class(measure: RelativeMeasure) -> type[Labelings]:
     """Return the class of labelings of a measure of UE."""
-    versions = (1, 2)
-    if measure.get("version") not in versions or measure.get("pool") == "run":
+    if measure.get("version") not in (1, 2) or measure.get("pool") == "run":
         return _NotBounded
     return {"AP": PrecisionsAboveChance, "nDCG": GainsAboveChance}.get(measure.base_name, _NotBounded)

@@ -99,21 +99,21 @@ def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | No
 
 def describe_dominant_topics(scores: Scores) -> str | None:
     """Return a message if one topic supplies more than a quarter of the mean of a relative measure, else None."""
-    dominant, affected = [], []
+    messages, affected = [], []
     for j, measure in enumerate(scores.measures):
         topics = dominant_topics(scores, j)
-        found = [
+        dominant = [
             (*topic, name) for name, topic in zip(scores.names, topics, strict=True) if topic is not None
         ]
-        if found:
-            share, topic, name = max(found, key=lambda entry: entry[0])
+        if dominant:
+            share, topic, name = max(dominant, key=lambda entry: entry[0])
             mean = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
-            dominant.append((share, f"{100 * share:.0f} % of {mean} comes from topic {topic!r} alone"))
-            affected.append(f"{len(found)} of {len(topics)} runs by {measure}")
+            messages.append((share, f"{100 * share:.0f} % of {mean} comes from topic {topic!r} alone"))
+            affected.append(f"{len(dominant)} of {len(topics)} runs by {measure}")
     if not affected:
         return None
     return (
-        f"{max(dominant)[1]}; one topic supplies more than a quarter of the mean of {', '.join(affected)}; "
+        f"{max(messages)[1]}; one topic supplies more than a quarter of the mean of {', '.join(affected)}; "
         "look at the values by topic"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Protocol
 
 import ir_measures
 import numpy as np
@@ -19,6 +19,14 @@ from .collection import Collection
 from .memo import Memo
 from .priors import finder_for_new_runs
 from .tops import Look, Top
+
+
+class HasGains(Protocol):
+    """The part of :class:`.Gain` that an evaluated run needs."""
+
+    @property
+    def pays_below_1(self) -> bool:
+        """Whether a grade below 1 may gain."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,8 +72,8 @@ class Evaluated:
         memo = Memo(parent=self.memo) if is_new else collection.memo
         return replace(self, collection=collection, memo=memo)
 
-    def documents_for(self, gain: Any) -> Documents:
-        """Return the documents that may gain by a :class:`.Gain`: unjudged ones and those graded above 0, or all."""
+    def documents_for(self, gain: HasGains) -> Documents:
+        """Return the documents that may gain: unjudged ones and those of a grade above 0, or all."""
         docs = self.collection.documents
         return docs if gain.pays_below_1 else docs.may_gain
 

@@ -30,12 +30,7 @@ from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import counted, few_quoted, kind_of, warn
 from ..stats.families import MAX_T, Corrected, Family
-from ..stats.intervals import (
-    effect_interval,
-    mean_and_error,
-    means_and_margins,
-    topics_to_settle,
-)
+from ..stats.intervals import effect_interval, mean_and_error, means_and_margins, topics_to_settle
 from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
 
 _COUNTS = ("wins", "ties", "losses")

@@ -126,7 +126,7 @@ def read_terms(
 
 
 def check_amount(name: str, value: Any) -> None:
-    """Raise ValueError unless a value is a finite number of at least 0, such as a cost."""
+    """Raise ValueError unless a value is a finite number of at least 0, such as a margin."""
     if not is_number(value) or not 0 <= value < math.inf:
         raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
 

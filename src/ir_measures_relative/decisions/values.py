@@ -82,12 +82,8 @@ class OptionValues:
         runs: Sequence[tuple[str, ...]] | None = None,
         key: Hashable | None = None,
     ) -> None:
-        self.by, self._collection, self._limit, self._candidate = (
-            by,
-            collection,
-            limit or TimeLimit(),
-            candidate,
-        )
+        self.by, self._collection, self._candidate = by, collection, candidate
+        self._limit = limit or TimeLimit()
         self._llm = read_llm_judgments(llm_judgments, collection.documents)
         runs = runs or [()] * len(lists)
         order = sorted(range(len(lists)), key=lambda i: (sorted(runs[i]), runs[i]))

@@ -324,6 +324,7 @@ class _NewAspects(AspectMeasure):
         "rel": parameters.rel(),
         "gains": parameters.gains("of the labels from rel on; one without an entry keeps its own value"),
     }
+    zero_for_duplicate = True
 
     @property
     def value_range(self) -> tuple[float, float]:

@@ -105,6 +105,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return str(super().__repr__())
 
     @property
+    def zero_for_duplicate(self) -> bool:
+        """Whether a duplicate of a prior scores 0, so that a score above 0 means that the run adds something."""
+        return False
+
+    @property
     def value_range(self) -> tuple[float, float]:
         """The least and the greatest possible value of a query."""
         return -math.inf, math.inf

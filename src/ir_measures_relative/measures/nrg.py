@@ -113,6 +113,11 @@ class _NRG(RelativeMeasure):
         unbounded = self.get("norm") is None and self.rule.combine == "sum"
         return 0.0, math.inf if unbounded else 1.0
 
+    @property
+    def zero_for_duplicate(self) -> bool:
+        """Whether a duplicate of a prior has 0: only with base P, since with others users may miss documents."""
+        return bool(self.get("base") == "P")
+
     def check_together(self) -> None:
         if self.get("norm") == "whole" and self.get("base") != "nDCG":
             raise ValueError(f"{self!r}: norm='whole' goes with base 'nDCG', not {self.get('base')!r}")
@@ -176,6 +181,7 @@ class _UniqueRel(RelativeMeasure):
         "rel": parameters.rel(),
         "judged_only": parameters.judged_only(),
     }
+    zero_for_duplicate = True
     COUNTS = True
 
     @property

@@ -122,9 +122,7 @@ def _score_copies(
     contents: Contents, measure: ir_measures.Measure
 ) -> list[tuple[int, float | None] | None] | None:
     """Return for each run its nearest prior and the value of a copy of that, where a copy has a value to show."""
-    if not is_relative(measure) or measure.RELATIVE_TO != "priors":
+    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
     copies = score_nearest_copies(contents.collection, contents.collection.names, measure)
-    if not any(copy is not None and copy[1] for copy in copies):  # as of UniqueRel, where a copy adds nothing
-        return None
     return [None if copy is None else (contents.position[copy[0]], json_number(copy[1])) for copy in copies]
