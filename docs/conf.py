@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"ir_measures_relative\.(context\.(collection|memo)\.T|context\.tops\.\w+)",
+        r"ir_measures_relative\.(context\.((collection|memo)\.T|evaluated\.HasGains)|context\.tops\.\w+)",
     ),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     (

@@ -259,7 +259,8 @@ def query_sets(
     size = min(int(np.ceil(round(share * len(difference), 9))), len(difference) // 2)
     sets = np.full(len(difference), "", dtype=object)
     sets[np.argsort(ranked, kind="stable")[:size]] = "uninformative"
-    sets[np.argsort(-ranked, kind="stable")[:size]] = "ideal"
+    highest = np.argsort(-ranked, kind="stable")
+    sets[highest[sets[highest] == ""][:size]] = "ideal"  # of tied topics, some may be in the other set
     high = np.bincount(judged.query, weights=judged.grade >= 2, minlength=len(difference))
     broad = high >= 0.5 * np.bincount(judged.query, minlength=len(difference))
     return pd.DataFrame(
